@@ -6,6 +6,7 @@ one of the shapes here loads nothing else.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> object:
     if name.startswith("_"):
         raise AttributeError(name)
-    from sa_builder.spec import user
-
+    user = importlib.import_module("sa_builder.spec.user")
     try:
         return getattr(user, name)
     except AttributeError:
-        raise ImportError(f"sa_builder.spec has no {name!r}") from None
+        raise AttributeError(f"sa_builder.spec has no {name!r}") from None
