@@ -42,11 +42,5 @@ FOLDERS: dict[str, Kind] = {
 
 FOLDER_OF: dict[Kind, str] = {kind: folder for folder, kind in FOLDERS.items()}
 
-BUILT_IN_PROVIDERS = (
-    "openrouter",
-    "openai",
-    "openai_responses",
-    "anthropic",
-    "compatible",
-    "offline",
-)
+BUILT_IN_PROVIDERS = ("openrouter", "openai", "compatible", "offline")
+"""Providers that need no file of the project's own."""
