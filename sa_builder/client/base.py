@@ -118,7 +118,9 @@ class RuntimeClient(Protocol):
 class ClientFactory(Protocol):
     """Makes clients; built once in `cli` and handed to the window."""
 
-    def local(self, project_root: Path, *, trusted: Callable[[], bool], test_mode: bool | None) -> RuntimeClient:
+    def local(
+        self, project_root: Path, *, trusted: Callable[[], bool], test_mode: bool | None
+    ) -> RuntimeClient:
         """The embedded runtime of a project.
 
         Args:

@@ -26,7 +26,8 @@ class ModelRequest:
     model: str
     """The provider's own model id."""
     messages: Sequence[Mapping[str, Any]]
-    """Chat-completions form, the system message first: {role, content, tool_calls?, tool_call_id?, name?}."""
+    """Chat-completions form, the system message first:
+    {role, content, tool_calls?, tool_call_id?, name?}."""
     tools: Sequence[ToolSpec] = ()
     tool_choice: Literal["auto", "none", "required"] | Mapping[str, str] = "auto"
     parallel_tool_calls: bool | None = None

@@ -130,7 +130,9 @@ class Act(Frozen):
     """One outside deed in the journal."""
 
     key: ActKey
-    kind: Literal["model", "tool", "handler", "hook", "effect", "child", "approval", "timer", "step"]
+    kind: Literal[
+        "model", "tool", "handler", "hook", "effect", "child", "approval", "timer", "step"
+    ]
     name: str
     status: Literal["started", "done", "failed", "unknown"]
     attempts: int = 1

@@ -9,10 +9,9 @@ from typing import Any
 from sa_builder.spec.logs import Act, LogDetails, LogRow
 from sa_builder.spec.messages import Attachment, Message, ToolCall
 from sa_builder.spec.threads import ChildEntry, ThreadSummary
-from sa_builder.store.database import Tx, Value
+from sa_builder.store.database import Tx
+from sa_builder.store.sqlite import Row, Value
 from sa_builder.util.ids import ThreadId
-
-Row = Mapping[str, Any]
 
 MESSAGE_COLUMNS = (
     "seq", "id", "role", "content", "name", "tool_calls_json", "tool_call_id", "tool_status",

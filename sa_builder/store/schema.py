@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import apsw
-
 from sa_builder.errors import StoreError
+from sa_builder.store.sqlite import Sqlite
 
 THREAD_VERSION = 1
 REGISTRY_VERSION = 1
@@ -326,28 +325,23 @@ CREATE INDEX threads_busy ON threads (id) WHERE is_busy = 1;
 """
 
 
-def ensure_thread_tables(connection: apsw.Connection, path: Path) -> None:
+def ensure_thread_tables(file: Sqlite, path: Path) -> None:
     """Make a new thread file, or bring an older one forward."""
-    _ensure(connection, path, THREAD_TABLES, THREAD_VERSION)
+    _ensure(file, path, THREAD_TABLES, THREAD_VERSION)
 
 
-def ensure_registry_tables(connection: apsw.Connection, path: Path) -> None:
+def ensure_registry_tables(file: Sqlite, path: Path) -> None:
     """Make a new registry, or bring an older one forward."""
-    _ensure(connection, path, REGISTRY_TABLES, REGISTRY_VERSION)
+    _ensure(file, path, REGISTRY_TABLES, REGISTRY_VERSION)
 
 
-def version_of(connection: apsw.Connection) -> int:
-    """The file's schema version; 0 for one without tables."""
-    return int(connection.execute("PRAGMA user_version").fetchall()[0][0])
-
-
-def refuse_newer(connection: apsw.Connection, path: Path, known: int) -> int:
+def refuse_newer(file: Sqlite, path: Path, known: int) -> int:
     """The file's version.
 
     Raises:
         StoreError: a newer version of the product wrote it.
     """
-    version = version_of(connection)
+    version = file.version
     if version > known:
         raise StoreError(
             f"{path.parent.name}/{path.name} was written by a newer version (schema {version},"
@@ -358,16 +352,15 @@ def refuse_newer(connection: apsw.Connection, path: Path, known: int) -> int:
     return version
 
 
-def _ensure(connection: apsw.Connection, path: Path, tables: str, version: int) -> None:
-    if refuse_newer(connection, path, version) == version:
+def _ensure(file: Sqlite, path: Path, tables: str, version: int) -> None:
+    if refuse_newer(file, path, version) == version:
         return
-    connection.execute("BEGIN IMMEDIATE")
+    file.run("BEGIN IMMEDIATE")
     try:
-        if version_of(connection) == 0:
-            connection.execute(tables)
-            connection.execute(f"PRAGMA user_version={version}")
-        connection.execute("COMMIT")
+        if file.version == 0:
+            file.run(tables)
+            file.run(f"PRAGMA user_version={version}")
+        file.run("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        file.roll_back()
         raise
