@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
 call_test_mode: ContextVar[bool | None] = ContextVar("call_test_mode", default=None)
 """Whether the running call is in test mode; None outside of any call."""
@@ -54,10 +54,7 @@ class NetworkRule:
 
 
 def _shown(where: object) -> str:
-    match where:
-        case (str(host), int(port)) | (str(host), int(port), _, _):
-            return f"{host}:{port}"
-        case bytes():
-            return where.decode("utf-8", "replace")
-        case _:
-            return str(where)
+    if isinstance(where, tuple):
+        parts = cast(tuple[object, ...], where)[:2]
+        return ":".join(str(part) for part in parts)
+    return where.decode("utf-8", "replace") if isinstance(where, bytes) else str(where)

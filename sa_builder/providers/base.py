@@ -111,6 +111,8 @@ class ModelAnswer:
     kind: Literal["answer"] = "answer"
     content: str | None
     reasoning: str | None = None
+    reasoning_details_json: str | None = None
+    """Opaque JSON list that some models need handed back as it came, with `reasoning_details`."""
     tool_calls: Sequence[ProposedCall] = ()
     finish_reason: str = "stop"
     """stop, tool_calls, length, content_filter."""

@@ -1,0 +1,223 @@
+"""The project's mocks: what every model and HTTP call is answered from in test mode."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from sa_builder.errors import ProjectError
+from sa_builder.providers.base import ProviderError
+from sa_builder.util.text import shorten
+
+if TYPE_CHECKING:
+    from sa_builder.providers.mock_transport import MockTransport as MockTransport
+
+
+def __getattr__(name: str) -> object:
+    """Fetch `MockTransport`, and with it httpx, when somebody asks for it."""
+    if name == "MockTransport":
+        return importlib.import_module("sa_builder.providers.mock_transport").MockTransport
+    raise AttributeError(name)
+
+
+class _Match(BaseModel):
+    """Which requests a mock answers; what is not given fits everything."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    method: str | None = None
+    url_contains: str | None = None
+    body_contains: str | Sequence[str] = ()
+    nth: int | None = Field(default=None, ge=1)
+    """Only the nth request, from 1, that fits the rest."""
+
+    def fits(self, method: str, url: str, texts: Sequence[str]) -> bool:
+        """Whether a request fits, but for its number."""
+        wanted = (
+            (self.body_contains,) if isinstance(self.body_contains, str) else self.body_contains
+        )
+        return (
+            (self.method is None or self.method.upper() == method.upper())
+            and (self.url_contains is None or self.url_contains in url)
+            and all(any(part in text for text in texts) for part in wanted)
+        )
+
+
+class _Mock(BaseModel):
+    """One entry of a mock file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    match: _Match = Field(default_factory=_Match)
+    status: int = Field(default=200, ge=100, le=599)
+    headers: Mapping[str, str] = Field(default_factory=dict[str, str])
+    body: Any = None
+    """Text, or JSON that is sent as such."""
+    stream: Sequence[Any] | None = None
+    """Chunks, each sent as one server-sent event; `[DONE]` is added."""
+    delay_ms: int = Field(default=0, ge=0)
+
+
+_FILE = TypeAdapter(list[_Mock])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockAnswer:
+    """What a mock answers."""
+
+    status: int
+    headers: Mapping[str, str]
+    pieces: Sequence[bytes]
+    """The body, in the pieces that are sent one after the other."""
+    delay_ms: int
+
+    @property
+    def body(self) -> bytes:
+        """The whole body."""
+        return b"".join(self.pieces)
+
+
+class MockBook:
+    """All mocks of a project, in file-name order and then as listed."""
+
+    def __init__(self, mocks: Sequence[_Mock]) -> None:
+        self._mocks = tuple(mocks)
+        self._seen = [0] * len(self._mocks)
+
+    @classmethod
+    def load(cls, folder: Path) -> MockBook:
+        """Read every `*.json` of a folder; a folder that is not there holds none.
+
+        Raises:
+            ProjectError: a file cannot be read, with its name and what is wrong.
+        """
+        mocks: list[_Mock] = []
+        for path in sorted(folder.glob("*.json")):
+            name = f"{'/'.join(folder.parts[-2:])}/{path.name}"
+            try:
+                value: object = json.loads(path.read_bytes())
+                listed = cast(list[object], value) if isinstance(value, list) else [value]
+                mocks.extend(_FILE.validate_python(listed))
+            except OSError as error:
+                raise _unreadable(name, error.strerror or str(error)) from error
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                place = ".".join(str(part) for part in first["loc"])
+                raise _unreadable(name, f"entry {place}: {first['msg']}") from error
+            except ValueError as error:
+                raise _unreadable(name, str(error)) from error
+        return cls(mocks)
+
+    @property
+    def count(self) -> int:
+        """How many mocks there are."""
+        return len(self._mocks)
+
+    def answer(self, method: str, url: str, body: bytes) -> MockAnswer:
+        """The answer of the first mock that fits; counts the request for `nth`.
+
+        Raises:
+            ProviderError: none fits ("no_mock"), with an entry ready to paste.
+        """
+        texts = _texts_of(body)
+        chosen: _Mock | None = None
+        for place, mock in enumerate(self._mocks):
+            if mock.match.fits(method, url, texts):
+                self._seen[place] += 1
+                nth = mock.match.nth
+                if chosen is None and (nth is None or nth == self._seen[place]):
+                    chosen = mock
+        if chosen is None:
+            skeleton = json.dumps(_skeleton(method, url, body), ensure_ascii=False)
+            raise ProviderError(
+                "no_mock",
+                f"Test mode has no mock for {method.upper()} {url}.",
+                act=f"Add one to a JSON file in agents/mocks: {skeleton}",
+            )
+        return _answer_of(chosen)
+
+
+def _unreadable(name: str, why: str) -> ProjectError:
+    return ProjectError(f"The mock file {name} cannot be read: {why}.", code="mocks.unreadable")
+
+
+def _answer_of(mock: _Mock) -> MockAnswer:
+    if mock.stream is not None:
+        kind = "text/event-stream"
+        chunks = [*mock.stream, "[DONE]"]
+        pieces = [f"data: {_json_or_text(chunk)}\n\n".encode() for chunk in chunks]
+    elif mock.body is None or isinstance(mock.body, str):
+        kind = "text/plain; charset=utf-8"
+        pieces = [(mock.body or "").encode()]
+    else:
+        kind = "application/json"
+        pieces = [_json_or_text(mock.body).encode()]
+    headers = {name.lower(): value for name, value in mock.headers.items()}
+    return MockAnswer(
+        status=mock.status,
+        headers={"content-type": kind} | headers,
+        pieces=pieces,
+        delay_ms=mock.delay_ms,
+    )
+
+
+def _json_or_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _texts_of(body: bytes) -> Sequence[str]:
+    """The body as it was sent and, of JSON, the strings in it without their escapes."""
+    text = body.decode("utf-8", "replace")
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return (text,)
+    strings: list[str] = []
+    _collect(value, strings)
+    return (text, "\n".join(strings))
+
+
+def _collect(value: object, strings: list[str]) -> None:
+    if isinstance(value, str):
+        strings.append(value)
+    elif isinstance(value, dict):
+        for item in cast(dict[str, object], value).values():
+            _collect(item, strings)
+    elif isinstance(value, list):
+        for item in cast(list[object], value):
+            _collect(item, strings)
+
+
+def _skeleton(method: str, url: str, body: bytes) -> dict[str, Any]:
+    match: dict[str, Any] = {"method": method.upper(), "url_contains": url.partition("?")[0]}
+    said = _last_words(body)
+    if said is None:
+        return {"match": match, "status": 200, "body": {}}
+    if said:
+        match["body_contains"] = said
+    delta = {"choices": [{"index": 0, "delta": {"content": "…"}, "finish_reason": "stop"}]}
+    return {"match": match, "stream": [delta]}
+
+
+def _last_words(body: bytes) -> str | None:
+    """The beginning of a model request's last message; None when it is no model request."""
+    try:
+        value: object = json.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    messages = cast(dict[str, object], value).get("messages")
+    if not isinstance(messages, list) or not messages:
+        return None
+    last = cast(list[object], messages)[-1]
+    content = cast(dict[str, object], last).get("content") if isinstance(last, dict) else None
+    return shorten(content, 60).rstrip("…") if isinstance(content, str) else ""
