@@ -19,7 +19,8 @@ Preference = Literal["system", "light", "dark"]
 
 _TOKEN = re.compile(r"@([a-z]+)\.([a-z0-9_]+)")
 _QSS_ICON_TOKENS = {"check": "text.on_accent"}
-_RAIL_ICON_PX = 20
+_STROKE_PX = 1.5
+_ICON_GRID_PX = 16
 
 _PALETTE: tuple[tuple[QPalette.ColorRole, str], ...] = (
     (QPalette.ColorRole.Window, "surface.window"),
@@ -170,7 +171,7 @@ class Theme(QObject):
         known = self._pixmaps.get(key)
         if known is not None:
             return known
-        svg = self._tinted(name, self.color(token), thin=size_px == _RAIL_ICON_PX)
+        svg = self._tinted(name, self.color(token), max(size_px, _ICON_GRID_PX))
         renderer = QSvgRenderer(QByteArray(svg.encode()))
         pixmap = QPixmap(round(size_px * dpr), round(size_px * dpr))
         pixmap.fill(Qt.GlobalColor.transparent)
@@ -192,7 +193,7 @@ class Theme(QObject):
             icon.addPixmap(self.pixmap(name, "text.disabled", size_px, dpr), QIcon.Mode.Disabled)
         return icon
 
-    def _tinted(self, name: str, color: QColor, *, thin: bool = False) -> str:
+    def _tinted(self, name: str, color: QColor, size_px: int = _ICON_GRID_PX) -> str:
         svg = self._svgs.get(name)
         if svg is None:
             path = self._root / "icons" / f"{name}.svg"
@@ -201,8 +202,9 @@ class Theme(QObject):
             except FileNotFoundError:
                 raise BugError(f"No icon {name!r}.") from None
             self._svgs[name] = svg
-        if thin:
-            svg = svg.replace('stroke-width="1.5"', 'stroke-width="1.2"')
+        if size_px != _ICON_GRID_PX:  # a larger icon keeps the weight of its line
+            stroke = _STROKE_PX * _ICON_GRID_PX / size_px
+            svg = svg.replace('stroke-width="1.5"', f'stroke-width="{stroke:g}"')
         return svg.replace("currentColor", color.name())
 
     # the application

@@ -58,7 +58,7 @@ class NoticeBar(QWidget):
         self._row.setContentsMargins(12, 0, 6, 0)
         self._row.setSpacing(8)
         self._glyph = Glyph(theme, _BAR_ICONS[tone], f"state.{tone}", parent=self)
-        self._label = ElidedLabel(theme, sentence, "body", f"state.{tone}_text", parent=self)
+        self._label = ElidedLabel(theme, sentence, "body", parent=self)
         self._row.addWidget(self._glyph)
         self._row.addWidget(self._label, 1)
         self._buttons: list[Button] = []
@@ -76,7 +76,6 @@ class NoticeBar(QWidget):
         """Say something else."""
         self._tone = tone
         self._glyph.set_icon(_BAR_ICONS[tone], f"state.{tone}")
-        self._label.set_token(f"state.{tone}_text")
         self._label.setText(sentence)
         self.setAccessibleName(sentence)
         for button in self._buttons:
