@@ -53,13 +53,16 @@ class Providers:
             case "openrouter" | "openai" as wire:
                 variable, default = _BASE_URLS[wire]
                 given = environment(variable)
-                endpoint = endpoint_of(given or default)
+                endpoint = _checked(model, endpoint_of, given or default)
                 keyless = transport is not None or (given is not None and _is_loopback(given))
                 key = _key(model, _KEYS[wire], environment, may_lack=keyless)
             case "compatible" as wire:
-                endpoint = model.base_url or endpoint_of(environment("COMPATIBLE_BASE_URL") or "")
-                if not urlsplit(endpoint).netloc:
-                    raise _no_address(model)
+                whole = model.base_url
+                endpoint = (
+                    _checked(model, endpoint_of, environment("COMPATIBLE_BASE_URL") or "")
+                    if whole is None
+                    else _checked(model, str, whole)
+                )
                 key = None
                 if model.api_key_env is not None:
                     may_lack = transport is not None
@@ -117,11 +120,19 @@ def _key(
     )
 
 
-def _no_address(model: ModelDefinition) -> ProviderError:
-    return ProviderError(
+def _checked(model: ModelDefinition, endpoint: Callable[[str], str], base_url: str) -> str:
+    """The endpoint of a base URL that names a host to speak HTTP with."""
+    try:
+        parts = urlsplit(base_url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            return endpoint(base_url)
+    except ValueError:
+        pass  # said below, with every other address that is none
+    raise ProviderError(
         "invalid_request",
-        f"The model {model.name} uses the provider compatible, but has no whole base_url.",
-        act="Set base_url in its file, or the variable COMPATIBLE_BASE_URL.",
+        f"The model {model.name} has {f'the base URL {base_url!r}' if base_url else 'no base URL'}"
+        f", so {model.provider} cannot be called.",
+        act="Set a whole one, such as http://127.0.0.1:8080/v1/chat/completions.",
     )
 
 
