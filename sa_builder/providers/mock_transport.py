@@ -26,16 +26,17 @@ class MockTransport(httpx.AsyncBaseTransport):
         return httpx.Response(
             status_code=answer.status,
             headers=dict(answer.headers),
-            stream=_Pieces(answer.pieces),
+            stream=_Pieces(answer.pieces, answer.chunk_delay_ms),
             request=request,
         )
 
 
 class _Pieces(httpx.AsyncByteStream):
-    def __init__(self, pieces: Sequence[bytes]) -> None:
+    def __init__(self, pieces: Sequence[bytes], pause_ms: int) -> None:
         self._pieces = pieces
+        self._pause_s = pause_ms / 1000
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for piece in self._pieces:
             yield piece
-            await asyncio.sleep(0)
+            await asyncio.sleep(self._pause_s)

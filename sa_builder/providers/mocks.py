@@ -34,19 +34,23 @@ class _Match(BaseModel):
     method: str | None = None
     url_contains: str | None = None
     body_contains: str | Sequence[str] = ()
+    last_message_contains: str | Sequence[str] = ()
+    """Of a model request: what its last message says, whatever came before it."""
     nth: int | None = Field(default=None, ge=1)
     """Only the nth request, from 1, that fits the rest."""
 
-    def fits(self, method: str, url: str, texts: Sequence[str]) -> bool:
+    def fits(self, method: str, url: str, texts: Sequence[str], last_words: str | None) -> bool:
         """Whether a request fits, but for its number."""
-        wanted = (
-            (self.body_contains,) if isinstance(self.body_contains, str) else self.body_contains
-        )
         return (
             (self.method is None or self.method.upper() == method.upper())
             and (self.url_contains is None or self.url_contains in url)
-            and all(any(part in text for text in texts) for part in wanted)
+            and all(any(part in text for text in texts) for part in _listed(self.body_contains))
+            and all(part in (last_words or "") for part in _listed(self.last_message_contains))
         )
+
+
+def _listed(wanted: str | Sequence[str]) -> Sequence[str]:
+    return (wanted,) if isinstance(wanted, str) else wanted
 
 
 class _Mock(BaseModel):
@@ -62,6 +66,9 @@ class _Mock(BaseModel):
     stream: Sequence[Any] | None = None
     """Chunks, each sent as one server-sent event; `[DONE]` is added."""
     delay_ms: int = Field(default=0, ge=0)
+    """How long the answer takes to begin."""
+    chunk_delay_ms: int = Field(default=0, ge=0)
+    """How long each further chunk of a stream takes."""
 
 
 _FILE = TypeAdapter(list[_Mock])
@@ -76,6 +83,7 @@ class MockAnswer:
     pieces: Sequence[bytes]
     """The body, in the pieces that are sent one after the other."""
     delay_ms: int
+    chunk_delay_ms: int = 0
 
     @property
     def body(self) -> bytes:
@@ -126,9 +134,10 @@ class MockBook:
             ProviderError: none fits ("no_mock"), with an entry ready to paste.
         """
         texts = _texts_of(body)
+        last_words = _last_words(body)
         chosen: _Mock | None = None
         for place, mock in enumerate(self._mocks):
-            if mock.match.fits(method, url, texts):
+            if mock.match.fits(method, url, texts, last_words):
                 self._seen[place] += 1
                 nth = mock.match.nth
                 if chosen is None and (nth is None or nth == self._seen[place]):
@@ -164,6 +173,7 @@ def _answer_of(mock: _Mock) -> MockAnswer:
         headers={"content-type": kind} | headers,
         pieces=pieces,
         delay_ms=mock.delay_ms,
+        chunk_delay_ms=mock.chunk_delay_ms,
     )
 
 
@@ -202,13 +212,13 @@ def _skeleton(method: str, url: str, body: bytes) -> dict[str, Any]:
     if said is None:
         return {"match": match, "status": 200, "body": {}}
     if said:
-        match["body_contains"] = said
+        match["body_contains"] = shorten(said, 60).rstrip("…")
     delta = {"choices": [{"index": 0, "delta": {"content": "…"}, "finish_reason": "stop"}]}
     return {"match": match, "stream": [delta]}
 
 
 def _last_words(body: bytes) -> str | None:
-    """The beginning of a model request's last message; None when it is no model request."""
+    """The text of a model request's last message; None when it is no model request."""
     try:
         value: object = json.loads(body)
     except ValueError:
@@ -220,4 +230,4 @@ def _last_words(body: bytes) -> str | None:
         return None
     last = cast(list[object], messages)[-1]
     content = cast(dict[str, object], last).get("content") if isinstance(last, dict) else None
-    return shorten(content, 60).rstrip("…") if isinstance(content, str) else ""
+    return content if isinstance(content, str) else ""
