@@ -22,6 +22,7 @@ from sa_builder.spec.definitions import (
     ToolDefinition,
 )
 from sa_builder.spec.kinds import FOLDERS, Kind
+from sa_builder.spec.user import definition_of
 
 _TYPES: dict[Kind, type[AnyDefinition]] = {
     Kind.AGENT: AgentDefinition,
@@ -64,13 +65,8 @@ def declared_in(module: ModuleType, source: Source) -> Declared:
         raise DefinitionError(f"{path} declares no {kind}.", code="definition.none")
     if len(found) > 1:
         raise DefinitionError(f"{path} declares {len(found)} {kind}s.", code="definition.several")
-    definition, function = found[0]
-    stem = source.path.stem
-    if definition.name != stem and not _is_model_name(kind, definition.name, stem):
-        raise DefinitionError(
-            f"{path} declares the {kind} {definition.name!r}, but its name must be {stem!r}.",
-            code="definition.name",
-        )
+    bound, function = found[0]
+    definition = definition_of(bound, source.path.stem)
     if function is None:
         return Declared(kind=kind, definition=definition, runnable=None)
     runnable = Runnable(
@@ -84,26 +80,19 @@ def declared_in(module: ModuleType, source: Source) -> Declared:
     return Declared(kind=kind, definition=definition, runnable=runnable)
 
 
-def _definitions(
-    module: ModuleType, kind: Kind
-) -> list[tuple[AnyDefinition, Callable[..., Any] | None]]:
-    """Definitions of the kind that the file made itself, imported ones left out."""
-    found: dict[int, tuple[AnyDefinition, Callable[..., Any] | None]] = {}
+def _definitions(module: ModuleType, kind: Kind) -> list[tuple[object, Callable[..., Any] | None]]:
+    """What of the kind the file made itself, imported ones left out, with its function."""
+    found: dict[int, tuple[object, Callable[..., Any] | None]] = {}
     for name, value in tuple(vars(module).items()):
         if kind in (Kind.TOOL, Kind.HANDLER):
             definition = getattr(value, "__sa_definition__", None)
             if callable(value) and getattr(value, "__module__", None) == module.__name__:
                 function = cast(Callable[..., Any], value)
                 if isinstance(definition, _TYPES[kind]):
-                    found[id(definition)] = (definition, function)
+                    found[id(definition)] = (function, function)
         elif name == kind.value and isinstance(value, _TYPES[kind]):
             found[id(value)] = (value, None)
     return list(found.values())
-
-
-def _is_model_name(kind: Kind, name: str, stem: str) -> bool:
-    """Model names may have dashes where the file's name has underscores."""
-    return kind is Kind.MODEL and name.replace("-", "_") == stem
 
 
 def _arguments_model(function: Callable[..., Any]) -> type[BaseModel] | None:
