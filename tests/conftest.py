@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    import qasync
     from PySide6.QtWidgets import QApplication
 
     from sa_builder.ui.theme import Theme
@@ -110,14 +109,14 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 
 @pytest.fixture
-def gui_loop(qapp: QApplication) -> Iterator[qasync.QEventLoop]:
+def gui_loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
     """The qasync loop of the window, for tests that await on the GUI thread.
 
     Use `gui_loop.run_until_complete(coroutine)` in a plain test.
     """
-    import qasync
+    from sa_builder.ui.loop import make_loop
 
-    loop = qasync.QEventLoop(qapp, set_running_loop=False, already_running=False)
+    loop = make_loop(qapp)
     asyncio.set_event_loop(loop)
     yield loop
     for task in asyncio.all_tasks(loop):

@@ -154,7 +154,7 @@ def test_figures_align_when_asked(theme: Theme, qtbot: QtBot) -> None:
     font = theme.font("body", tabular=True)
 
     assert font.pixelSize() == 13
-    assert [tag.toString().data().decode() for tag in font.featureTags()] == ["tnum"]
+    assert [tag.toString().toStdString() for tag in font.featureTags()] == ["tnum"]
 
 
 @pytest.mark.parametrize(("dpr", "width"), [(1.0, 1.0), (1.25, 0.8), (2.0, 1.0), (1.5, 2 / 1.5)])
