@@ -39,6 +39,8 @@ $(READY): pyproject.toml constraints.txt setup.py
 
 $(BENCH_READY): $(READY)
 	@$(INSTALL) --editable '.[dev,bench]'
+	@# The canvas's peer brings stubs that would shadow Qt's own, so it comes without them.
+	@$(INSTALL) --no-deps NodeGraphQt Qt.py
 	@touch $@
 
 run: $(READY)
