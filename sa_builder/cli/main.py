@@ -28,6 +28,7 @@ COMMANDS = {
     "resume": ("run", "go on with what a crash or a stop left"),
     "threads": ("threads", "list, show or delete threads"),
     "logs": ("archive", "show the logs of a thread file, offline"),
+    "journey": ("journey", "do the three acts in a window that nobody sees, and keep a picture"),
 }
 """Command → its module in this room, and what it does."""
 
