@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
+from typing import NamedTuple
 
 from sa_builder.host.imports import Imported, imports_of
 
@@ -20,8 +21,7 @@ the same size and, on a coarse clock, the same time."""
 _MOST_FOLDERS_DEEP = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What the file system says of a file, enough to see most changes."""
 
     modified_ns: int
@@ -70,9 +70,13 @@ class Sources:
         found: dict[str, Source] = {}
         folders: set[str] = set()
         changed: set[str] = set()
-        for module, path, is_package, stamp in self._files(self._agents, "agents", folders):
+        for module, path, is_package, stamp in self._files(str(self._agents), "agents", folders):
             known = self._by_module.get(module)
-            source = self._current(known, module, path, is_package, stamp)
+            source = known
+            if known is None or known.stamp != stamp or known.is_package != is_package:
+                source = self._read(module, Path(path), is_package, stamp)
+            elif known.read_at_ns - stamp.modified_ns < _YOUNG_NS:
+                source = self._read_if_other(known)
             if source is None:
                 continue
             found[module] = source
@@ -109,8 +113,8 @@ class Sources:
         return None
 
     def _files(
-        self, folder: Path, package: str, folders: set[str]
-    ) -> Iterator[tuple[str, Path, bool, Stamp]]:
+        self, folder: str, package: str, folders: set[str]
+    ) -> Iterator[tuple[str, str, bool, Stamp]]:
         if package.count(".") > _MOST_FOLDERS_DEEP:
             return
         folders.add(package)
@@ -123,23 +127,18 @@ class Sources:
             if entry.name.startswith(".") or entry.name == "__pycache__":
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from self._files(Path(entry.path), f"{package}.{entry.name}", folders)
+                yield from self._files(entry.path, f"{package}.{entry.name}", folders)
             elif ending == ".py" and "." not in stem and entry.is_file():
                 is_package = stem == "__init__"
                 module = package if is_package else f"{package}.{stem}"
-                yield module, Path(entry.path), is_package, _stamp(entry.stat())
+                yield module, entry.path, is_package, _stamp(entry.stat())
 
-    def _current(
-        self, known: Source | None, module: str, path: Path, is_package: bool, stamp: Stamp
-    ) -> Source | None:
-        if known is None or known.path != path or known.stamp != stamp:
-            return self._read(module, path, is_package, stamp)
-        if known.read_at_ns - stamp.modified_ns < _YOUNG_NS:
-            content = _bytes_of(path)
-            if content is not None and hashlib.sha256(content).hexdigest() == known.content_hash:
-                return known
-            return self._read(module, path, is_package, stamp)
-        return known
+    def _read_if_other(self, known: Source) -> Source | None:
+        """A file that may have been saved twice within one tick of the clock."""
+        content = _bytes_of(known.path)
+        if content is not None and hashlib.sha256(content).hexdigest() == known.content_hash:
+            return known
+        return self._read(known.module, known.path, known.is_package, known.stamp)
 
     def _read(self, module: str, path: Path, is_package: bool, stamp: Stamp) -> Source | None:
         read_at_ns = time.time_ns()

@@ -237,7 +237,7 @@ class ChatCompletions:
                 f"{host} cannot be reached: {why}.",
                 act="Check the network and the base URL, or switch on test mode.",
             )
-        why = str(error) or type(error).__name__
+        why = str(error).rstrip(".") or type(error).__name__
         return ProviderError("network", f"The connection to {host} broke before an answer: {why}.")
 
     def _broken_off(self, error: Exception, assembler: ChatAssembler) -> ProviderError:
@@ -248,7 +248,7 @@ class ChatCompletions:
             return ProviderError(
                 "timeout", f"{self._name} stopped sending its answer.", partial_content=partial
             )
-        why = str(error) or type(error).__name__
+        why = str(error).rstrip(".") or type(error).__name__
         return ProviderError(
             "truncated",
             f"{self._name} broke off before the answer was whole: {why}.",

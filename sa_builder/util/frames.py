@@ -18,6 +18,7 @@ MOST_BYTES = 256 * 1024 * 1024
 """A longer frame means that the stream is broken, not that somebody has much to say."""
 
 _LENGTH_BYTES = 4
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class BrokenFrame(Exception):
@@ -43,9 +44,9 @@ def pack(value: Mapping[str, Any]) -> bytes:
         TypeError: a value is not JSON.
         ValueError: it is longer than any frame may be.
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     if "\\u0000" in text or sanitize(text) is not text:
-        text = json.dumps(sanitize_tree(value), ensure_ascii=False, separators=(",", ":"))
+        text = _ENCODER.encode(sanitize_tree(value))
     return pack_bytes(text.encode())
 
 

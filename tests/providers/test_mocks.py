@@ -63,6 +63,18 @@ def test_a_body_is_matched_without_its_escapes_too(tmp_path: Path) -> None:
     assert answer.headers["content-type"] == "application/json"
 
 
+def test_a_model_request_is_matched_by_its_last_message_alone(tmp_path: Path) -> None:
+    mocks = book(
+        tmp_path,
+        a=[{"match": {"last_message_contains": "first"}, "body": "1"}, {"body": "2"}],
+    )
+    said = [{"role": "user", "content": "the first"}]
+    later = [*said, {"role": "user", "content": "the second"}]
+
+    assert mocks.answer("POST", URL, json.dumps({"messages": said}).encode()).body == b"1"
+    assert mocks.answer("POST", URL, json.dumps({"messages": later}).encode()).body == b"2"
+
+
 def test_no_mock_gives_a_skeleton_that_fits_once_pasted(tmp_path: Path) -> None:
     request = json.dumps({"messages": [{"role": "user", "content": "Hello there"}]}).encode()
     with pytest.raises(ProviderError) as caught:
