@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from sa_builder.cli.version import VERSION
 from sa_builder.client.base import RuntimeClient
 from sa_builder.errors import ProjectError
 
@@ -56,7 +57,9 @@ def open_window(place: str | None, options: Sequence[str] = ()) -> int:
             None if is_file else path,
             path if is_file else None,
             Clients(),
-            application.WindowOptions(test_mode=test_mode, trusted="--trust" in options),
+            application.WindowOptions(
+                test_mode=test_mode, trusted="--trust" in options, version=VERSION
+            ),
         )
     )
 
