@@ -59,6 +59,12 @@ class Rail(QWidget):
         """A page's button, for its badge."""
         return self._buttons[name]
 
+    def show_only(self, names: tuple[str, ...]) -> None:
+        """Show the buttons of these pages; without any the rail itself is hidden."""
+        for key, button in self._buttons.items():
+            button.setVisible(key in names)
+        self.setVisible(bool(names))
+
     def choose(self, name: str) -> None:
         """Mark the page that is shown."""
         self._chosen = name

@@ -111,13 +111,13 @@ class Settings(QObject):
         self._change(test_mode=test_mode)
 
     @property
-    def geometry(self) -> bytes:
-        """The window's place, as Qt wrote it."""
-        return bytes.fromhex(self._stored.geometry)
+    def geometry(self) -> str:
+        """The window's place, as Qt wrote it, in hexadecimal; empty at first."""
+        return self._stored.geometry
 
-    def set_geometry(self, geometry: bytes) -> None:
+    def set_geometry(self, geometry: str) -> None:
         """Remember the window's place."""
-        self._change(geometry=geometry.hex())
+        self._change(geometry=geometry)
 
     # projects
 

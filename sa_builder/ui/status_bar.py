@@ -120,6 +120,11 @@ class StatusBar(QWidget):
         self._say(sentence, "")
         self._fade.start(_SAID_MS)
 
+    def say_plain(self, sentence: str) -> None:
+        """Say something that stays until something else is said."""
+        self._fade.stop()
+        self._say(sentence, "")
+
     def say_written(self, sentence: str, *, undo: bool = True) -> None:
         """Say what was written where; stays until something else is said."""
         self._fade.stop()

@@ -71,3 +71,19 @@ def count_files(template: str) -> int:
         for one in (source / "agents").rglob("*")
         if one.is_file() and "__pycache__" not in one.parts and one.name != "__init__.py"
     )
+
+
+def openable_sample(data_folder: Path) -> Path:
+    """The sample where its files may be edited.
+
+    In a checkout that is the checkout itself; of an installed product it is a copy in the user's
+    data folder, made the first time.
+
+    Raises:
+        KnownError: the copy cannot be written.
+    """
+    root = data_root()
+    if root.name != "_data":
+        return root
+    copy = data_folder / "sample"
+    return copy if (copy / "agents").is_dir() else make_project(SAMPLE, copy)

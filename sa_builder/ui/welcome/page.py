@@ -264,10 +264,12 @@ class WelcomePage(QScrollArea):
         column.addLayout(head)
         column.addSpacing(8)
         words = (
-            "Agents are Python files in a folder. Compose them here, run\n"
-            "them here, and read what happened, also offline."
+            "Agents are Python files in a folder. Compose them here, run them here, and read "
+            "what happened, also offline."
         )
-        column.addWidget(TextLabel(theme, words, "body", "text.secondary", parent=self._left))
+        about = TextLabel(theme, words, "body", "text.secondary", wrap=True, parent=self._left)
+        about.setMaximumWidth(380)
+        column.addWidget(about)
         column.addSpacing(28)
         rows = (
             (

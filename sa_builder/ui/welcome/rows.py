@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -60,7 +59,7 @@ class StartRow(QPushButton):
         painter = QPainter(self)
         theme = self._theme
         if self.underMouse():
-            box = QRectF(self.rect()).adjusted(-0, 2, 0, -2)
+            box = QRectF(self.rect()).adjusted(0, 2, 0, -2)
             paint_box(painter, box, theme.size("radius.button"), fill=theme.color("surface.hover"))
         glyph = theme.pixmap(self._icon_name, "text.secondary", 20, self.devicePixelRatioF())
         paint_pixmap_centered(painter, QRectF(0, 0, 20, self.height()), glyph)
@@ -216,7 +215,7 @@ class DropZone(QWidget):
 def dropped_path(mime: QMimeData) -> Path | None:
     """The folder or database in what is dragged; None when it is neither."""
     for url in mime.urls():
-        path = Path(cast("str", url.toLocalFile()))
+        path = Path(url.toLocalFile())
         if url.isLocalFile() and (path.is_dir() or path.suffix == ".db"):
             return path
     return None

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QSplitter, QStackedWidget, QWidget
 
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.paint import paint_box
 
 _REACH_PX = 4
-_BY_POINTER = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.PopupFocusReason)
+_BY_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 
 
 class FocusRing(QWidget):
@@ -35,7 +39,7 @@ class FocusRing(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()
         if kind == QEvent.Type.FocusIn and isinstance(event, QFocusEvent):
-            if event.reason() not in _BY_POINTER:
+            if event.reason() in _BY_KEYBOARD:
                 self._place()
         elif kind in (QEvent.Type.FocusOut, QEvent.Type.Hide):
             self.hide()
@@ -54,15 +58,30 @@ class FocusRing(QWidget):
         )
 
     def _place(self) -> None:
-        home = self._target.parentWidget()
-        while isinstance(home, QSplitter | QStackedWidget):
-            home = home.parentWidget()
+        home = self._home()
         if home is None:
             return
         if self.parentWidget() is not home:
             self.setParent(home)
-        corner = self._target.mapTo(home, QPoint(0, 0))
-        around = QRect(corner, self._target.size())
-        self.setGeometry(around.adjusted(-_REACH_PX, -_REACH_PX, _REACH_PX, _REACH_PX))
+        self.setGeometry(self._around(home))
         self.raise_()
         self.show()
+
+    def _around(self, home: QWidget) -> QRect:
+        corner = self._target.mapTo(home, QPoint(0, 0))
+        around = QRect(corner, self._target.size())
+        return around.adjusted(-_REACH_PX, -_REACH_PX, _REACH_PX, _REACH_PX)
+
+    def _home(self) -> QWidget | None:
+        """The nearest ancestor in which the whole ring is seen, but no further than a scroll
+        area's view, out of which it would hang."""
+        home = self._target.parentWidget()
+        while home is not None and not home.isWindow():
+            above = home.parentWidget()
+            takes_children = not isinstance(home, QSplitter | QStackedWidget)
+            if takes_children and home.rect().contains(self._around(home)):
+                break
+            if isinstance(above, QAbstractScrollArea):
+                break
+            home = above
+        return home

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
@@ -419,7 +421,10 @@ class ElidedLabel(QLabel):
 
 
 class TextLabel(QLabel):
-    """Text in a type style and a token's colour, also after the scheme changed."""
+    """Text in a type style and a token's colour, also after the scheme changed.
+
+    Wrapped text keeps the line height of its style.
+    """
 
     def __init__(
         self,
@@ -431,13 +436,30 @@ class TextLabel(QLabel):
         wrap: bool = False,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)
         self._theme = theme
         self._token = token
+        self._style = style
+        self._plain = ""
         self.setFont(theme.font(style))
         self.setWordWrap(wrap)
+        self.setTextFormat(Qt.TextFormat.RichText if wrap else Qt.TextFormat.PlainText)
+        self.setText(text)
         self._tint()
         theme.changed.connect(self._tint)
+
+    def setText(self, arg__1: str) -> None:
+        self._plain = arg__1
+        self.setAccessibleName(arg__1)
+        if not self.wordWrap():
+            super().setText(arg__1)
+            return
+        body = html.escape(arg__1).replace("\n", "<br>")
+        height = self._theme.line_height(self._style)
+        super().setText(f'<div style="line-height:{height}px">{body}</div>' if body else "")
+
+    def text(self) -> str:
+        return self._plain
 
     def set_token(self, token: str) -> None:
         """Paint in another colour."""
