@@ -593,7 +593,11 @@ def same(left: Any, right: Any) -> bool:
         return len(left_list) == len(right_list) and all(
             same(one, other) for one, other in zip(left_list, right_list, strict=True)
         )
-    return cast(object, type(left)) is cast(object, type(right)) and left == right
+    return _type_of(left) is _type_of(right) and left == right
+
+
+def _type_of(value: object) -> type:
+    return type(value)
 
 
 def _child(value: Any, step: str | int) -> Any:

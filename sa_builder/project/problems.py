@@ -11,7 +11,7 @@ from sa_builder.project.read import FileReading, key_span, nearest_span
 from sa_builder.project.shapes import Code, Fix, Problem, Severity
 from sa_builder.spec.kinds import Kind
 from sa_builder.spec.properties import MODELS
-from sa_builder.spec.rules import COMPUTED, ArgumentNames, Entry, Finding, check
+from sa_builder.spec.rules import COMPUTED, ArgumentNames, Entry, Finding, check_one, check_together
 
 _WHOLE_KEY = frozenset({"SA014", "SA017", "SA032", "SA033"})
 """Rules about a property being there at all: their place is the whole keyword."""
@@ -48,7 +48,15 @@ def entry_of_reading(reading: FileReading) -> Entry:
 
 def problems_of(readings: Mapping[str, FileReading]) -> list[Problem]:
     """Every problem of a project, file by file, in the order of the text."""
-    entries = [entry_of_reading(reading) for reading in readings.values()]
+    entries: list[Entry] = []
+    findings: list[Finding] = []
+    for reading in readings.values():
+        if reading.entry is None:
+            reading.entry = entry_of_reading(reading)
+            reading.findings = check_one(reading.entry)
+        entries.append(reading.entry)
+        findings += reading.findings
+    findings += check_together(entries)
     found: list[Problem] = []
     for address, reading in readings.items():
         found += [
@@ -61,7 +69,7 @@ def problems_of(readings: Mapping[str, FileReading]) -> list[Problem]:
             )
             for fault in reading.faults
         ]
-    found += [_placed(finding, readings) for finding in check(entries)]
+    found += [_placed(finding, readings) for finding in findings]
     order = {reading.place.path: index for index, reading in enumerate(readings.values())}
     return sorted(found, key=lambda each: (order[each.span.path], each.span.start_char, each.code))
 

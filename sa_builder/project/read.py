@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +23,8 @@ from sa_builder.project.nodes import (
 from sa_builder.project.shapes import Span
 from sa_builder.project.source import Source
 from sa_builder.project.syntax import read_module
+from sa_builder.spec.findings import Entry as RuleEntry
+from sa_builder.spec.findings import Finding
 from sa_builder.spec.kinds import Kind
 from sa_builder.spec.properties import DECLARATION_OF, DECLARATIONS, MODELS
 
@@ -50,6 +51,10 @@ class FileReading:
     declaration: Declaration | None = None
     """The one definition of the file; None when there is none that can be read."""
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    entry: RuleEntry | None = None
+    """As the rules see it; made when first asked for."""
+    findings: Sequence[Finding] = ()
+    """What the rules about one definition alone find; made with `entry`."""
     stale_source: Source | None = None
     """The text of the last good reading that `declaration` belongs to, when it is kept."""
 
@@ -102,7 +107,7 @@ def syntax_fault(source: Source) -> TextFault | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(source.data, filename=source.path)
+            compile(source.data, source.path, "exec", dont_inherit=True)
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         line = min(max(line, 1), len(source.line_starts))
@@ -232,7 +237,7 @@ def _a(kind: Kind) -> str:
 def find_node(record: RecordNode, path: Path) -> tuple[Node | None, Entry | None]:
     """The node at a path and, when the last step is a key, its entry; None when not written."""
     node: Node = record
-    entry: Entry | None = None
+    entry: RuleEntry | None = None
     for step in path:
         current = inner(node)
         if isinstance(step, int):

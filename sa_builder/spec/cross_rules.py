@@ -43,6 +43,7 @@ class _Together:
         self._found: list[Finding] = []
         for entry in entries:
             self._by.setdefault(entry.kind, {}).setdefault(entry.name, entry)
+        self._owned = self._relationships()
 
     def check(self) -> list[Finding]:
         self._check_duplicates()
@@ -329,7 +330,7 @@ class _Together:
                 who = f"Prompt {entry.name} includes"
                 self._missing("SA028", address, Kind.PROMPT, name, who)
         self._check_hooks(entry, "hooks")
-        owned = self._relationships_of(entry.name)
+        owned = self._owned.get(entry.name, {})
         for address, name in _names(entry, "tools"):
             self._check_tool(entry, address, name, owned)
 
@@ -378,25 +379,26 @@ class _Together:
             )
         )
 
-    def _relationships_of(self, prompt: str) -> dict[str, str]:
-        """Names of the subagents that sides backed by a prompt own → whose they are."""
-        owned: dict[str, str] = {}
+    def _relationships(self) -> dict[str, dict[str, str]]:
+        """Prompt → names of the subagents that the sides it backs own → whose they are."""
+        found: dict[str, dict[str, str]] = {}
         for agent in self._by.get(Kind.AGENT, {}).values():
             for key in ("side_a", "side_b"):
                 side = agent.values.get(key)
                 if not isinstance(side, Mapping):
                     continue
                 values = cast(Values, side)
-                subagents = values.get("subagents")
-                if values.get("prompt") != prompt or not isinstance(subagents, list):
+                prompt, subagents = values.get("prompt"), values.get("subagents")
+                if not isinstance(prompt, str) or not isinstance(subagents, list):
                     continue
+                owned = found.setdefault(prompt, {})
                 for item in cast(list[Any], subagents):
                     if isinstance(item, Mapping):
                         relationship = cast(Values, item)
                         name = relationship.get("as_") or relationship.get("agent")
                         if isinstance(name, str):
                             owned[name] = f"side {key[-1].upper()} of {agent.name}"
-        return owned
+        return found
 
     def _check_model(self, entry: Entry) -> None:
         provider = entry.values.get("provider")

@@ -446,6 +446,7 @@ __all__ = [
     "backing_of",
     "check",
     "check_one",
+    "check_together",
     "entry_of",
     "plain",
     "require",
