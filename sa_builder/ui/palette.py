@@ -331,9 +331,9 @@ class Palette(QWidget):
         self.field.setPlaceholderText("Go to a definition, thread or command")
         self.field.setAccessibleName("Go to a definition, thread or command")
         self.field.setFont(theme.font("heading", weight=400))
-        self.field.setFixedHeight(46)
         self.field.setStyleSheet(
-            "QLineEdit, QLineEdit:focus { border: 0; background: transparent; padding: 0; }"
+            "QLineEdit, QLineEdit:focus { border: 0; background: transparent; padding: 0;"
+            " min-height: 46px; max-height: 46px; }"
         )
         self.field.textChanged.connect(self._on_text_changed)
         self.field.installEventFilter(self)

@@ -41,27 +41,37 @@ class Row:
 def match(query: str, title: str) -> tuple[int, tuple[int, ...]] | None:
     """How well a title answers a query: score (less is better) and the matched places.
 
-    A run of the very letters wins over letters scattered; the start of a word over its middle.
-    None when the letters do not all occur in order.
+    The very letters in a run win, at the start of a word over its middle; then initials and
+    beginnings of words ("nt" for New Thread, "itri" for issue_triager). None otherwise.
     """
-    wanted, text = query.casefold().replace(" ", ""), title.casefold()
+    wanted, text = query.casefold().strip(), title.casefold()
+    if len(text) != len(title):  # a letter that folds to two: places would not fit
+        text = title.lower() if len(title.lower()) == len(title) else title
     if not wanted:
         return 0, ()
-    at = text.find(query.casefold().strip())
+    at = text.find(wanted)
     if at >= 0:
-        places = tuple(range(at, at + len(query.strip())))
         starts_word = at == 0 or not text[at - 1].isalnum()
-        return (0 if at == 0 else 10 if starts_word else 20) + len(text) // 8, places
-    found: list[int] = []
-    start = 0
-    for letter in wanted:
-        at = text.find(letter, start)
-        if at < 0:
-            return None
-        found.append(at)
-        start = at + 1
-    spread = found[-1] - found[0] - len(found) + 1
-    return 100 + spread * 4 + found[0], tuple(found)
+        rank = 0 if at == 0 else 10 if starts_word else 20
+        return rank + len(text) // 8, tuple(range(at, at + len(wanted)))
+    places = _word_starts(wanted.replace(" ", ""), text, 0, 0)
+    return None if places is None else (100 + places[-1] - places[0], places)
+
+
+def _word_starts(wanted: str, text: str, done: int, start: int) -> tuple[int, ...] | None:
+    """Places of `wanted[done:]` in `text`, each at the start of a word or next to the last."""
+    if done == len(wanted):
+        return ()
+    at = text.find(wanted[done], start)
+    while at >= 0:
+        follows = done > 0 and at == start
+        begins = at == 0 or not text[at - 1].isalnum()
+        if follows or begins:
+            rest = _word_starts(wanted, text, done + 1, at + 1)
+            if rest is not None:
+                return (at, *rest)
+        at = text.find(wanted[done], at + 1)
+    return None
 
 
 def rows_for(

@@ -26,12 +26,13 @@ class _Entry(QWidget):
 
     clicked = Signal()
 
-    def __init__(self, theme: Theme, icon: str, token: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, icon: str | None, token: str, parent: QWidget) -> None:
         super().__init__(parent)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(5)
-        self._glyph = Glyph(theme, icon, token, size_px=14, parent=self)
+        self._glyph = Glyph(theme, icon or "info", token, size_px=14, parent=self)
+        self._glyph.setVisible(icon is not None)
         self._label = TextLabel(theme, "", "small", "text.secondary", parent=self)
         row.addWidget(self._glyph)
         row.addWidget(self._label)
@@ -92,7 +93,7 @@ class StatusBar(QWidget):
         self._hints = self._entry("info", "severity.hint")
         self._branch = self._entry("branch", "text.secondary")
         self._mocks = self._entry("flask", "text.secondary")
-        self._version = self._entry("tag", "text.secondary")
+        self._version = self._entry(None, "text.secondary")
         self._runtime = self._entry("state_waiting", "state.waiting")
         for entry in (self._errors, self._warnings, self._hints):
             entry.clicked.connect(self.problems_wished)
@@ -144,6 +145,7 @@ class StatusBar(QWidget):
         ):
             plural = "" if count == 1 else "s"
             entry.show_text(f"{count}" if count else "", f"{count} {word}{plural}")
+        self._align_lines()
 
     def show_branch(self, branch: str) -> None:
         """Show the git branch; empty hides it."""
@@ -172,12 +174,15 @@ class StatusBar(QWidget):
         painter.fillRect(self.rect(), self._theme.color("surface.window"))
         painter.fillRect(QRectF(0, 0, self.width(), 1), self._theme.color("line.default"))
 
-    def _entry(self, icon: str, token: str) -> _Entry:
+    def _entry(self, icon: str | None, token: str) -> _Entry:
         return _Entry(self._theme, icon, token, self)
 
     def _align_lines(self) -> None:
+        counts = (self._errors, self._warnings, self._hints)
+        before = any(not entry.isHidden() for entry in counts)
         for entry, line in self._lines:
-            line.setVisible(not entry.isHidden())
+            line.setVisible(before and not entry.isHidden())
+            before = before or not entry.isHidden()
 
     def _say(self, sentence: str, kind: str) -> None:
         self._said = sentence

@@ -189,6 +189,7 @@ class MainWindow(QMainWindow):
             self.status.show_branch(git_branch(project.root))
             self.status.show_version("")
             self.status.show_runtime("waiting", "runtime idle")
+            self.status.say_plain("")
             layout = self._settings.layout_of(project.root)
             self.show_page("threads" if layout.get("page") == "threads" else "compose")
         elif file is not None:
