@@ -215,26 +215,34 @@ class FileEditor:
     # what the text should say
 
     def _set_wanted(self, path: Path, value: Any) -> None:
-        wanted: Any = self._wanted
-        shape: Shape | None = None
-        for depth, step in enumerate(path[:-1]):
-            if isinstance(step, str) and step not in wanted:
-                wanted[step] = {}
-            shape = self._shape(path[: depth + 1])
-            wanted = wanted[step]
-        last = path[-1]
-        if isinstance(last, int) and last >= len(wanted):
-            raise EditRefused(
-                f"{self._address(path)} does not exist.", act="", code="edit.not_written"
-            )
-        del shape
-        wanted[last] = _copy(value)
+        holder = self._holder(path, create=True)
+        holder[path[-1]] = _copy(value)
 
     def _unset_wanted(self, path: Path) -> None:
+        del self._holder(path, create=False)[path[-1]]
+
+    def _holder(self, path: Path, *, create: bool) -> Any:
+        """The dict or list that holds the last step of a path, in what the text should say."""
         wanted: Any = self._wanted
-        for step in path[:-1]:
+        for depth, step in enumerate(path):
+            fits = isinstance(wanted, list) if isinstance(step, int) else isinstance(wanted, dict)
+            if isinstance(wanted, Code):
+                raise self._is_code(path[:depth], CodeNode(0, 0, wanted.text, wanted.reason))
+            exists = fits and (
+                step < len(cast(list[Any], wanted)) if isinstance(step, int) else True
+            )
+            if not exists:
+                raise EditRefused(
+                    f"{self._address(path[: depth + 1])} does not exist.",
+                    act="Look at what the file says now.",
+                    code="edit.not_written",
+                )
+            if depth == len(path) - 1:
+                break
+            if create and isinstance(step, str) and step not in wanted:
+                wanted[step] = {}
             wanted = wanted[step]
-        del wanted[path[-1]]
+        return wanted
 
     # making text
 
@@ -591,13 +599,13 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         left_list, right_list = cast(list[Any], left), cast(list[Any], right)
         return len(left_list) == len(right_list) and all(
-            same(one, other) for one, other in zip(left_list, right_list, strict=True)
+            same(mine, theirs) for mine, theirs in zip(left_list, right_list, strict=True)
         )
-    return _type_of(left) is _type_of(right) and left == right
+    return _is_same_atom(cast(object, left), cast(object, right))
 
 
-def _type_of(value: object) -> type:
-    return type(value)
+def _is_same_atom(left: object, right: object) -> bool:
+    return type(left) is type(right) and left == right
 
 
 def _child(value: Any, step: str | int) -> Any:

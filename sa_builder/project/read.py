@@ -237,7 +237,7 @@ def _a(kind: Kind) -> str:
 def find_node(record: RecordNode, path: Path) -> tuple[Node | None, Entry | None]:
     """The node at a path and, when the last step is a key, its entry; None when not written."""
     node: Node = record
-    entry: RuleEntry | None = None
+    entry: Entry | None = None
     for step in path:
         current = inner(node)
         if isinstance(step, int):
