@@ -45,7 +45,8 @@ def main() -> int:
     applications.mkdir(parents=True, exist_ok=True)
     shutil.copy2(HERE / "linux" / "sa-builder.desktop", applications)
     shutil.copy2(REPO / "LICENSE", BUNDLE)
-    size_mb = sum(one.stat().st_size for one in BUNDLE.rglob("*") if one.is_file()) / 1e6
+    files = [one for one in BUNDLE.rglob("*") if one.is_file() and not one.is_symlink()]
+    size_mb = sum(one.stat().st_size for one in files) / 1e6
     print(f"Built {BUNDLE.relative_to(REPO)}: {size_mb:,.0f} MB")
     return 0
 
