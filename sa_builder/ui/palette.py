@@ -340,6 +340,7 @@ class Palette(QWidget):
         row.addWidget(self.field, 1)
         for key, word in ((">", "commands"), ("@", "definitions"), ("#", "threads")):
             row.addWidget(KeyCap(theme, key, parent=self._panel))
+            row.addSpacing(-4)
             row.addWidget(TextLabel(theme, word, "small", "text.muted", parent=self._panel))
         return row
 
@@ -362,7 +363,7 @@ class Palette(QWidget):
             for key in keys:
                 row.addWidget(KeyCap(theme, key, parent=self._panel))
             row.addWidget(TextLabel(theme, word, "small", "text.secondary", parent=self._panel))
-            row.addSpacing(14)
+            row.addSpacing(14 if keys != ("Esc",) else 0)
         return row
 
     def _lay(self) -> None:

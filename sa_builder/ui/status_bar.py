@@ -196,7 +196,9 @@ class StatusBar(QWidget):
 
     def _paint_text(self) -> None:
         color = self._theme.color
-        mono = "font-family:'JetBrains Mono','DejaVu Sans Mono',monospace;font-size:11px"
+        font = self._theme.font("code_small")
+        families = ",".join(f"'{family}'" for family in font.families())
+        mono = f"font-family:{families};font-size:{font.pixelSize()}px"
         words = _PATH.sub(
             lambda found: f'<span style="{mono}">{found.group(1)}</span>',
             html.escape(self._said, quote=False),

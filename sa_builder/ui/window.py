@@ -160,6 +160,7 @@ class MainWindow(QMainWindow):
         space = self.workspace
         space.changed.connect(self._show_content)
         space.page_added.connect(self._on_page_added)
+        space.page_removed.connect(self._on_page_removed)
         space.page_wished.connect(self.show_page)
         space.said.connect(self.status.say)
         space.written.connect(self._on_written)
@@ -180,7 +181,6 @@ class MainWindow(QMainWindow):
     def _show_content(self) -> None:
         """Fit the frame to what is open now."""
         project, file = self.workspace.project, self.workspace.archive_file
-        self._forget_gone_pages()
         if self._palette is not None:
             self._palette.close_palette()
         if project is not None:
@@ -224,12 +224,6 @@ class MainWindow(QMainWindow):
             if action is not None:
                 action.setEnabled(possible)
 
-    def _forget_gone_pages(self) -> None:
-        for name in ("compose", "threads"):
-            page = self._pages.get(name)
-            if page is not None and self.stack.indexOf(page) < 0:
-                del self._pages[name]
-
     def _show_welcome(self) -> None:
         page = self._pages.get("welcome")
         if page is None:
@@ -260,6 +254,12 @@ class MainWindow(QMainWindow):
     def _on_page_added(self, name: str, page: QWidget) -> None:
         self._add_page(name, page)
         self.workspace.restore_layout(page)
+
+    @Slot(str)
+    def _on_page_removed(self, name: str) -> None:
+        page = self._pages.pop(name, None)
+        if page is not None:
+            self.stack.removeWidget(page)
 
     # pages
 
@@ -393,9 +393,7 @@ class MainWindow(QMainWindow):
 
     async def _open_sample(self) -> None:
         root = openable_sample(self._settings.data_folder)
-        await self.workspace.open_project(root)
-        if self._settings.test_mode is None:
-            await self.workspace.set_test_mode(True)
+        await self.workspace.open_project(root, test_mode=True)
 
     @Slot()
     def _on_copy_sample_wished(self) -> None:

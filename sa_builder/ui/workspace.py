@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from sa_builder.ui.compose.page import ComposePage
     from sa_builder.ui.threads.page import ThreadsPage
 
+_CLOSE_S = 2.8
+"""The process is gone within three seconds, whatever hangs."""
+
 
 class Workspace(QObject):
     """A project or a thread file, and the pages that show it; or nothing.
@@ -36,6 +40,7 @@ class Workspace(QObject):
     Signals:
         changed: something else is open now, or nothing.
         page_added: name, str, and page, QWidget: put it into the window.
+        page_removed: the name of a page that goes, str: forget it.
         page_wished: a page's name, str: show it.
         said: a sentence that passes, str.
         written: an Edit was made to files.
@@ -46,6 +51,7 @@ class Workspace(QObject):
 
     changed = Signal()
     page_added = Signal(str, QWidget)
+    page_removed = Signal(str)
     page_wished = Signal(str)
     said = Signal(str)
     written = Signal(object)
@@ -103,8 +109,11 @@ class Workspace(QObject):
 
     # opening and closing
 
-    async def open_project(self, root: Path) -> None:
+    async def open_project(self, root: Path, *, test_mode: bool | None = None) -> None:
         """Close what is open and open a project.
+
+        Args:
+            test_mode: for a project that neither the command line nor the settings say it of.
 
         Raises:
             KnownError: there is none; what was open stays so.
@@ -116,7 +125,7 @@ class Workspace(QObject):
             self._factory,
             is_trusted=lambda: self._is_trusted(project.root),
             ask_trust=lambda: self._ask_trust(project),
-            test_mode=self._wished_test_mode(),
+            test_mode=self._wished_test_mode(test_mode),
             parent=self,
         )
         self._project_session = session
@@ -158,7 +167,11 @@ class Workspace(QObject):
         self._drop_pages()
         self._project_session = None
         self._archive_session = None
-        await session.close()
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await session.close()
+        except TimeoutError:
+            self.trouble_met.emit("The runtime did not end in time; what it had begun is kept.")
         session.deleteLater()
         self.changed.emit()
 
@@ -253,8 +266,9 @@ class Workspace(QObject):
         self.page_added.emit("compose", page)
 
     def _drop_pages(self) -> None:
-        for page in (self._compose, self._threads):
+        for name, page in (("compose", self._compose), ("threads", self._threads)):
             if page is not None:
+                self.page_removed.emit(name)
                 page.hide()
                 page.setParent(None)
                 page.deleteLater()
@@ -281,10 +295,11 @@ class Workspace(QObject):
             )
         )
 
-    def _wished_test_mode(self) -> bool | None:
-        if self._options.test_mode is not None:
-            return self._options.test_mode
-        return self._settings.test_mode
+    def _wished_test_mode(self, otherwise: bool | None) -> bool | None:
+        for wish in (self._options.test_mode, self._settings.test_mode):
+            if wish is not None:
+                return wish
+        return otherwise
 
     def _is_trusted(self, root: Path) -> bool:
         return root in self._trusted_now or self._settings.is_trusted(root)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from typing import cast
 
+import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -14,6 +16,7 @@ from sa_builder.project.shapes import Edit
 from sa_builder.spec.events import RuntimeChanged
 from sa_builder.ui.dialogs.about import AboutDialog, ShortcutsDialog
 from sa_builder.ui.dialogs.new_project import NewProjectDialog
+from sa_builder.ui.welcome.page import WelcomePage
 from sa_builder.ui.widgets.buttons import IconButton
 from tests.ui.desk import Desk, StandInComposePage, StandInThreadsPage
 from tests.ui.hands import click, type_text
@@ -272,3 +275,30 @@ def test_the_theme_menu_changes_and_remembers(desk: Desk) -> None:
     action = cast("QAction", desk.window.actions_registry.get("view.theme_dark"))
     assert action.isChecked()
     _trigger(desk, "view.theme_light")
+
+
+def test_a_runtime_that_hangs_does_not_keep_the_window(
+    desk: Desk, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*, deadline_s: float = 3.0) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("sa_builder.ui.workspace._CLOSE_S", 0.05)
+    monkeypatch.setattr(desk.factory.client, "close", hang)
+    desk.open(project_root)
+    gone: list[bool] = []
+    desk.window.shut.connect(lambda: gone.append(True))
+
+    desk.window.close()
+
+    desk.run_until(lambda: bool(gone), within_s=1)
+
+
+def test_the_sample_opens_in_test_mode(desk: Desk) -> None:
+    page = desk.window.stack.currentWidget()
+    assert isinstance(page, WelcomePage)
+
+    page.sample.open_button.click()
+    desk.run_until(lambda: desk.window.workspace.project is not None)
+
+    assert desk.factory.test_mode is True
