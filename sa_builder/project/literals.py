@@ -123,9 +123,9 @@ def rewrite_string(old: str, value: str, style: Style) -> str:
     if "r" in prefix.lower():
         candidate = f"{prefix}{quote}{_line_ends(value, quote, style)}{quote}"
     elif len(quote) == 3:
-        body = value.replace("\\", "\\\\").replace(quote, f"\\{quote[0]}" * 3)
-        if body.endswith(quote[0]):
-            body = f"{body[:-1]}\\{quote[0]}"
+        core = value.rstrip(quote[0])
+        body = core.replace("\\", "\\\\").replace(quote, f"\\{quote[0]}" * 3)
+        body += f"\\{quote[0]}" * (len(value) - len(core))
         body = "".join(
             char if char in "\n\t" or char.isprintable() else _escape(char, style) for char in body
         )

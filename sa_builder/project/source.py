@@ -10,6 +10,7 @@ import codecs
 import hashlib
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cached_property
 
 from sa_builder.errors import ProjectError
@@ -21,10 +22,19 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 
 
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of a file, without its line end; utf8 offsets."""
+
+    start: int
+    end: int
+    text: str
+
+
 class Source:
     """The exact bytes of a file and what they say; never changes."""
 
-    __slots__ = ("__dict__", "bom", "data", "digest", "encoding", "path", "text")
+    __slots__ = ("__dict__", "bom", "comments", "data", "digest", "encoding", "path", "text")
 
     def __init__(self, path: str, data: bytes) -> None:
         """Decode a file as Python does.
@@ -37,6 +47,8 @@ class Source:
         """
         self.path = path
         self.data = data
+        self.comments: list[Comment] | None = None
+        """Its comments, in order, once somebody looked for them."""
         self.digest = digest_of(data)
         self.bom = data.startswith(codecs.BOM_UTF8)
         body = data[3:] if self.bom else data

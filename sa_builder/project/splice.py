@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sa_builder.project.source import Source
-from sa_builder.project.syntax import Comment
+from sa_builder.project.source import Comment, Source
 
 _SPACE = b" \t\f"
 
@@ -110,6 +109,14 @@ class Rows:
 
     def removal(self, bracket: Bracket, index: int) -> Removal:
         """Take an item out, with its comma and the comment on its row."""
+        removal = self._removal(bracket, index)
+        if bracket.is_tuple and len(bracket.items) == 2 and index == 0:
+            end = bracket.items[1][1]
+            if self._comma(end, bracket.close) is None:  # a tuple of one keeps a comma
+                removal.splices.append(Splice(end, end, b","))
+        return removal
+
+    def _removal(self, bracket: Bracket, index: int) -> Removal:
         items = bracket.items
         start, end = items[index]
         is_last = index == len(items) - 1

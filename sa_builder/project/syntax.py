@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 import tree_sitter_python
-from tree_sitter import Language, Parser
+from tree_sitter import Language, Parser, Query, QueryCursor
 from tree_sitter import Node as TreeNode
 
 from sa_builder.project.nodes import (
@@ -25,7 +25,7 @@ from sa_builder.project.nodes import (
     Node,
     RecordNode,
 )
-from sa_builder.project.source import Source
+from sa_builder.project.source import Comment, Source
 from sa_builder.spec.properties import DECLARATIONS, DECORATED, POSITIONAL, RECORDS
 
 DEEPEST: Final = 200
@@ -56,17 +56,24 @@ _REASONS: Final = {
 
 
 @cache
+def _language() -> Language:
+    return Language(tree_sitter_python.language())
+
+
+@cache
 def _parser() -> Parser:
-    return Parser(Language(tree_sitter_python.language()))
+    return Parser(_language())
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment of a file, without its line end; utf8 offsets."""
+@cache
+def _query(pattern: str) -> Query:
+    return Query(_language(), pattern)
 
-    start: int
-    end: int
-    text: str
+
+def _captured(pattern: str, root: TreeNode) -> list[TreeNode]:
+    """The nodes that a pattern calls @found, in the order of the text."""
+    nodes = QueryCursor(_query(pattern)).captures(root).get("found", [])
+    return sorted(nodes, key=lambda node: node.start_byte)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +87,17 @@ class ImportSite:
 
 
 def comments_of(source: Source) -> list[Comment]:
-    """Every comment of the file, in order."""
-    found: list[Comment] = []
-    if b"#" not in source.utf8:
-        return found
-    for node in _walk(_parser().parse(source.tree_text).root_node):
-        if node.type == "comment":
-            text = source.slice(node.start_byte, node.end_byte).rstrip("\r\n")
-            end = node.start_byte + len(text.encode("utf-8", "surrogatepass"))
-            found.append(Comment(node.start_byte, end, text))
-    return found
+    """Every comment of the file, in order; found once a text."""
+    if source.comments is None:
+        found: list[Comment] = []
+        if b"#" in source.utf8:
+            root = _parser().parse(source.tree_text).root_node
+            for node in _captured("(comment) @found", root):
+                text = source.slice(node.start_byte, node.end_byte).rstrip("\r\n")
+                end = node.start_byte + len(text.encode("utf-8", "surrogatepass"))
+                found.append(Comment(node.start_byte, end, text))
+        source.comments = found
+    return source.comments
 
 
 def spec_imports(source: Source) -> list[ImportSite]:
@@ -588,8 +596,8 @@ class _ModuleReader:
         if quick <= 1:
             return quick
         count = 0
-        for node in _walk(self._root):
-            if node.type != "identifier" or self._text(node) != name:
+        for node in _captured("(identifier) @found", self._root):
+            if self._data[node.start_byte : node.end_byte] != wanted:
                 continue
             parent = node.parent
             if parent is not None:

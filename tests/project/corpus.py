@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-TIDY: Final = '''from sa_builder.spec import Relationship, Side, define_agent
+TIDY: Final = """from sa_builder.spec import Relationship, Side, define_agent
 
 # Side A only routes.
 agent = define_agent(
@@ -21,7 +21,7 @@ agent = define_agent(
     ),
     side_b=Side(human=True),
 )
-'''
+"""
 
 CRAMPED: Final = """from sa_builder import spec as s
 agent=s.define_agent(name='desk',side_a=s.Side(prompt='front',max_steps=3,subagents=[s.Relationship(agent='triage')]),side_b=s.Side(human=True))
