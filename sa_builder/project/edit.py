@@ -28,7 +28,7 @@ from sa_builder.project.nodes import (
     inner,
     plain,
 )
-from sa_builder.project.read import FileReading, compiles, find_node, read_file
+from sa_builder.project.read import FileReading, find_node, read_file
 from sa_builder.project.shapes import Code, FileChange
 from sa_builder.project.source import Source
 from sa_builder.project.splice import Bracket, Rows, Splice, apply
@@ -75,7 +75,6 @@ class FileEditor:
                 act="Save the file as UTF-8.",
                 code="edit.encoding",
             )
-        self._compiled = compiles(self._source.data, place.path)
         self._wanted: Any = _copy(reading.values)
         self._lost_comments: Counter[str] = Counter()
         self._spans: list[tuple[int, int]] = []
@@ -179,9 +178,8 @@ class FileEditor:
     # checks
 
     def _check(self, data: bytes) -> None:
-        place = self._before.place
-        reading = read_file(place, Source(place.path, data))
-        if self._compiled and not compiles(data, place.path):
+        reading = self._reading
+        if reading.source.data != data or not reading.compiles:
             raise self._refusal("the file would no longer compile")
         if reading.declaration is None or reading.computed is not None:
             raise self._refusal("the definition could no longer be read")
@@ -475,7 +473,7 @@ class FileEditor:
         self._spans = [_shifted(span, splices) for span in self._spans]
         self._spans = _merged([*self._spans, *spans])
         self._source = _source_of(old, utf8)
-        self._reading = read_file(self._before.place, self._source)
+        self._reading = read_file(self._before.place, self._source, with_comments=True)
         if self._reading.declaration is None or not self._reading.compiles:
             raise self._refusal("the file would no longer be Python")
 

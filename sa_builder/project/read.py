@@ -74,11 +74,18 @@ class FileReading:
         return self.declaration.computed if self.declaration else None
 
 
-def read_file(place: Place, source: Source, before: FileReading | None = None) -> FileReading:
+def read_file(
+    place: Place,
+    source: Source,
+    before: FileReading | None = None,
+    *,
+    with_comments: bool = False,
+) -> FileReading:
     """Read a file's text; never runs it and never raises for what the text says.
 
     Args:
         before: the former reading of the same file, kept when this text does not compile.
+        with_comments: also find the comments, which an edit needs, while the tree is at hand.
     """
     fault = syntax_fault(source)
     if fault is not None and before is not None and before.declaration is not None:
@@ -97,7 +104,7 @@ def read_file(place: Place, source: Source, before: FileReading | None = None) -
         reading.faults.append(fault)
     if place.kind not in MODELS:
         return reading
-    reading.module = read_module(source)
+    reading.module = read_module(source, with_comments=with_comments)
     _choose(reading)
     return reading
 
@@ -135,17 +142,6 @@ def syntax_fault(source: Source) -> TextFault | None:
             end_char=min(at + 1, len(source.text)),
         )
     return None
-
-
-def compiles(data: bytes, path: str) -> bool:
-    """Whether CPython takes the text, to the last check that it makes before running it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(data, path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _choose(reading: FileReading) -> None:

@@ -91,13 +91,18 @@ def comments_of(source: Source) -> list[Comment]:
     if source.comments is None:
         found: list[Comment] = []
         if b"#" in source.utf8:
-            root = _parser().parse(source.tree_text).root_node
-            for node in _captured("(comment) @found", root):
-                text = source.slice(node.start_byte, node.end_byte).rstrip("\r\n")
-                end = node.start_byte + len(text.encode("utf-8", "surrogatepass"))
-                found.append(Comment(node.start_byte, end, text))
+            found = _comments_below(source, _parser().parse(source.tree_text).root_node)
         source.comments = found
     return source.comments
+
+
+def _comments_below(source: Source, root: TreeNode) -> list[Comment]:
+    found: list[Comment] = []
+    for node in _captured("(comment) @found", root):
+        text = source.slice(node.start_byte, node.end_byte).rstrip("\r\n")
+        end = node.start_byte + len(text.encode("utf-8", "surrogatepass"))
+        found.append(Comment(node.start_byte, end, text))
+    return found
 
 
 def spec_imports(source: Source) -> list[ImportSite]:
@@ -129,12 +134,15 @@ def spec_imports(source: Source) -> list[ImportSite]:
     return found
 
 
-def read_module(source: Source) -> ModuleNodes:
+def read_module(source: Source, *, with_comments: bool = False) -> ModuleNodes:
     """Find the define_* calls of a file and read what they say.
 
     Works on any text: where the syntax is broken, what can still be read is read.
     """
-    return _ModuleReader(source).read()
+    reader = _ModuleReader(source)
+    if with_comments:
+        source.comments = _comments_below(source, reader.root)
+    return reader.read()
 
 
 class _ModuleReader:
@@ -143,7 +151,7 @@ class _ModuleReader:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._data = source.tree_text
-        self._root = _parser().parse(self._data).root_node
+        self.root = _parser().parse(self._data).root_node
         self._result = ModuleNodes(declarations=[])
         self._assigned: dict[str, list[TreeNode]] = {}
         self._classes: dict[str, TreeNode] = {}
@@ -155,7 +163,7 @@ class _ModuleReader:
 
     def read(self) -> ModuleNodes:
         found: list[tuple[TreeNode, TreeNode, str, str | None, TreeNode | None]] = []
-        for statement in self._root.named_children:
+        for statement in self.root.named_children:
             match statement.type:
                 case "comment":
                     continue
@@ -596,7 +604,7 @@ class _ModuleReader:
         if quick <= 1:
             return quick
         count = 0
-        for node in _captured("(identifier) @found", self._root):
+        for node in _captured("(identifier) @found", self.root):
             if self._data[node.start_byte : node.end_byte] != wanted:
                 continue
             parent = node.parent

@@ -80,7 +80,9 @@ def test_an_odd_file_is_edited_at_one_span_only(text: str, make_project: MakePro
 
 
 def test_a_file_of_a_megabyte_is_read_and_edited(make_project: MakeProject) -> None:
-    data = (TIDY + "\n".join(f"x{index} = [{index}, 'text']" for index in range(45_000))).encode()
+    long = "A row of a very long prompt, one of many thousands of its kind. # no comment\n" * 13_500
+    rows = "\n".join(f"x{index} = [{index}, 'text']  # {index}" for index in range(1_000))
+    data = f'{TIDY}LONG = """{long}"""\n{rows}'.encode()
     assert len(data) > 1_000_000
     project = make_project({DESK: data})
 
