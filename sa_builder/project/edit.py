@@ -699,23 +699,26 @@ def _source_of(old: Source, utf8: bytes) -> Source:
 
 
 def _shifted(span: tuple[int, int], splices: Sequence[Splice]) -> tuple[int, int]:
-    """Where a span of the old text stands after splices; grown where they touch it."""
-    start, end = span
-    move_start = move_end = 0
-    for splice in splices:
-        grow = len(splice.new) - (splice.end - splice.start)
-        if splice.end <= start:
-            move_start += grow
-        if splice.start < end or (splice.end <= start):
-            move_end += grow
-    return start + move_start, max(start + move_start, end + move_end)
+    """Where a span of the old text stands after splices; what they cut off it is gone."""
+    return _moved(span[0], splices, is_end=False), _moved(span[1], splices, is_end=True)
+
+
+def _moved(at: int, splices: Sequence[Splice], *, is_end: bool) -> int:
+    shift = 0
+    for splice in sorted(splices, key=lambda each: (each.start, each.end)):
+        is_insertion_there = splice.start == splice.end == at
+        if splice.end <= at and not (is_end and is_insertion_there):
+            shift += len(splice.new) - (splice.end - splice.start)
+        elif splice.start < at:
+            return splice.start + shift + (len(splice.new) if is_end else 0)
+    return at + shift
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if merged and start <= merged[-1][1] and start < end:
+        if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        elif not (merged and start == end == merged[-1][1]):
+        else:
             merged.append((start, end))
     return merged

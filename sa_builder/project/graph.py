@@ -74,7 +74,7 @@ class _Builder:
             for _, side in _sides(reading):
                 for key in ("session_stop", "session_fail"):
                     tool = side.get(key)
-                    if isinstance(tool, Mapping):
+                    if isinstance(tool, dict):
                         self._ending.add(str(cast(Values, tool).get("name")))
 
     def build(self, agent: str | None) -> Graph:
@@ -192,7 +192,7 @@ class _Builder:
                 parts = values.get("prompt")
                 if isinstance(parts, list):
                     for index, part in enumerate(cast(list[Any], parts)):
-                        if isinstance(part, Mapping):
+                        if isinstance(part, dict):
                             name = cast(Values, part).get("prompt")
                             if isinstance(name, str):
                                 place = f"{address}.prompt[{index}]"
@@ -224,7 +224,7 @@ class _Builder:
         subagents = side.get("subagents")
         if isinstance(subagents, list):
             for index, item in enumerate(cast(list[Any], subagents)):
-                if not isinstance(item, Mapping):
+                if not isinstance(item, dict):
                     continue
                 relationship = cast(Values, item)
                 if isinstance(name := relationship.get("agent"), str):
@@ -244,7 +244,7 @@ class _Builder:
                     )
         for name, words in _SESSION_WORDS.items():
             tool = side.get(name)
-            if isinstance(tool, Mapping):
+            if isinstance(tool, dict):
                 target = cast(Values, tool).get("name")
                 if isinstance(target, str):
                     yield self._callable(f"{port}.{name}", "session", port, address, target, words)
@@ -256,7 +256,7 @@ class _Builder:
         if not isinstance(tools, list):
             return
         for index, item in enumerate(cast(list[Any], tools)):
-            name: Any = cast(Values, item).get("name") if isinstance(item, Mapping) else item
+            name: Any = cast(Values, item).get("name") if isinstance(item, dict) else item
             if isinstance(name, str) and ":" not in name:
                 yield self._callable(f"{address}.tools[{index}]", "uses", address, address, name)
 
@@ -330,7 +330,7 @@ def _sides(reading: FileReading) -> Iterator[tuple[str, Values]]:
     if reading.place.kind is Kind.AGENT:
         for key in ("side_a", "side_b"):
             side = reading.values.get(key)
-            if isinstance(side, Mapping):
+            if isinstance(side, dict):
                 yield key, cast(Values, side)
 
 

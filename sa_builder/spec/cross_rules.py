@@ -141,7 +141,7 @@ class _Together:
         for key in ("side_a", "side_b"):
             side = entry.values.get(key)
             backings.append(backing_of(side))
-            if isinstance(side, Mapping):
+            if isinstance(side, dict):
                 self._check_side(entry, key, cast(Values, side))
         for key in ("hooks", "parent_hooks"):
             self._check_hooks(entry, key)
@@ -191,7 +191,7 @@ class _Together:
         subagents = side.get("subagents")
         if isinstance(subagents, list):
             for index, relationship in enumerate(cast(list[Any], subagents)):
-                if isinstance(relationship, Mapping):
+                if isinstance(relationship, dict):
                     self._check_relationship(
                         f"{address}.subagents[{index}]", who, cast(Values, relationship)
                     )
@@ -204,7 +204,7 @@ class _Together:
         wanted: list[tuple[str, Any, Sequence[tuple[str, Any]]]] = []
         for key in SESSION_TOOLS:
             tool = side.get(key)
-            if isinstance(tool, Mapping):
+            if isinstance(tool, dict):
                 values = cast(Values, tool)
                 properties = [(f"{key}.{name}", values.get(name)) for name in _SESSION_ARGUMENTS]
                 wanted.append((f"{key}.name", values.get("name"), properties))
@@ -385,7 +385,7 @@ class _Together:
         for agent in self._by.get(Kind.AGENT, {}).values():
             for key in ("side_a", "side_b"):
                 side = agent.values.get(key)
-                if not isinstance(side, Mapping):
+                if not isinstance(side, dict):
                     continue
                 values = cast(Values, side)
                 prompt, subagents = values.get("prompt"), values.get("subagents")
@@ -393,7 +393,7 @@ class _Together:
                     continue
                 owned = found.setdefault(prompt, {})
                 for item in cast(list[Any], subagents):
-                    if isinstance(item, Mapping):
+                    if isinstance(item, dict):
                         relationship = cast(Values, item)
                         name = relationship.get("as_") or relationship.get("agent")
                         if isinstance(name, str):
@@ -508,7 +508,7 @@ def _tool_names(tools: Sequence[Any]) -> set[str]:
     for tool in tools:
         if isinstance(tool, Computed):
             return _Everything()
-        name: Any = cast(Values, tool).get("name") if isinstance(tool, Mapping) else tool
+        name: Any = cast(Values, tool).get("name") if isinstance(tool, dict) else tool
         if isinstance(name, Computed):
             return _Everything()
         if isinstance(name, str):
@@ -530,7 +530,7 @@ def _names(entry: Entry, key: str) -> Iterator[tuple[str, str]]:
         return
     for index, item in enumerate(cast(list[Any], values)):
         place = f"{entry.address}.{key}[{index}]"
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             record = cast(Values, item)
             if "agent" in record:
                 continue
@@ -544,7 +544,7 @@ def _includes(entry: Entry) -> Iterator[tuple[str, str]]:
     if not isinstance(parts, list):
         return
     for index, part in enumerate(cast(list[Any], parts)):
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             name = cast(Values, part).get("prompt")
             if isinstance(name, str):
                 yield f"{entry.address}.prompt[{index}].prompt", name
@@ -565,7 +565,7 @@ def _references(entry: Entry) -> Iterator[tuple[Sequence[Kind], str]]:
                 yield (Kind.HOOK,), name
             for key in ("side_a", "side_b"):
                 side: Any = values.get(key)
-                if isinstance(side, Mapping):
+                if isinstance(side, dict):
                     yield from _side_references(cast(Values, side))
         case Kind.PROMPT:
             if isinstance(model := values.get("model"), str):
@@ -609,6 +609,6 @@ def _has_computed(values: Any) -> bool:
         ):
             return True
     return "**" in values or any(
-        isinstance(values.get(key), Mapping) and _has_computed(values[key])
+        isinstance(values.get(key), dict) and _has_computed(values[key])
         for key in ("side_a", "side_b")
     )

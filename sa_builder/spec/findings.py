@@ -70,7 +70,7 @@ class Finding:
 
 def backing_of(side: Any) -> Literal["human", "prompt", "handler"] | None:
     """What backs a side, or None when that is not exactly one known thing."""
-    if not isinstance(side, Mapping) or "**" in side:
+    if not isinstance(side, dict) or "**" in side:
         return None
     values = cast(Values, side)
     if isinstance(values.get("human"), Computed):
