@@ -357,5 +357,3 @@ def _matches_log(row: LogRow, query: LogQuery) -> bool:
         return False
     where = " ".join((row.title, row.detail, row.error or "", row.model_name or "")).lower()
     return all(word in where for word in query.text.lower().split())
-
-
