@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from sa_builder.errors import ProjectError
 from sa_builder.project.layout import AGENTS, Place, place_of, scan
-from sa_builder.project.read import FileReading, TextFault, read_file
+from sa_builder.project.read import FileReading, TextFault, read_quietly
 from sa_builder.project.source import Source, digest_of
 
 Stamp = tuple[int, int, int]
@@ -58,7 +59,8 @@ class ProjectFiles:
         changed: set[str] = set()
         seen: dict[str, FileReading] = {}
         stamps: dict[str, Stamp] = {}
-        with _collector_off():
+        with _collector_off(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             for place, stat in scan(self.root):
                 stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
                 before = self._readings.get(place.address)
@@ -85,7 +87,9 @@ class ProjectFiles:
         if place is None:
             return False
         before = self._readings.get(place.address)
-        reading = self._read(place, before)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reading = self._read(place, before)
         if reading is before:
             return False
         if reading is None:
@@ -119,7 +123,7 @@ class ProjectFiles:
             source = Source(place.path, data)
         except ProjectError as error:
             return _unreadable(place, data, error.text())
-        return read_file(place, source, before)
+        return read_quietly(place, source, before)
 
 
 def _unreadable(place: Place, data: bytes, sentence: str) -> FileReading:

@@ -87,6 +87,19 @@ def read_file(
         before: the former reading of the same file, kept when this text does not compile.
         with_comments: also find the comments, which an edit needs, while the tree is at hand.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_quietly(place, source, before, with_comments=with_comments)
+
+
+def read_quietly(
+    place: Place,
+    source: Source,
+    before: FileReading | None = None,
+    *,
+    with_comments: bool = False,
+) -> FileReading:
+    """As `read_file`, for a caller that reads many and keeps the compiler's warnings silent."""
     fault = syntax_fault(source)
     if fault is not None and before is not None and before.declaration is not None:
         return FileReading(
@@ -112,9 +125,7 @@ def read_file(
 def syntax_fault(source: Source) -> TextFault | None:
     """Where CPython refuses the text, or None."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(source.data, source.path, "exec", dont_inherit=True)
+        compile(source.data, source.path, "exec", dont_inherit=True)
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         line = min(max(line, 1), len(source.line_starts))

@@ -364,12 +364,12 @@ class _ModuleReader:
 
     def _value(self, node: TreeNode, depth: int) -> Node:
         kind = node.type
-        start, end = node.start_byte, node.end_byte
         if depth > DEEPEST:
             return self._code(node, "nested too deeply")
+        if kind == "string":
+            return self._string(node)
+        start, end = node.start_byte, node.end_byte
         match kind:
-            case "string":
-                return self._string(node)
             case "concatenated_string":
                 return self._joined(node)
             case "true" | "false" | "none":
@@ -406,11 +406,18 @@ class _ModuleReader:
 
     def _string(self, node: TreeNode) -> Node:
         start, end = node.start_byte, node.end_byte
+        raw = self._data[start:end]
+        quote = raw[:1]
+        if (
+            raw[:1] in (b'"', b"'")
+            and raw.count(quote) == 2
+            and raw[-1:] == quote
+            and b"\\" not in raw
+            and b"\n" not in raw
+        ):
+            return Atom(start, end, raw[1:-1].decode("utf-8", "surrogatepass"), start, end)
         if node.has_error:
             return self._code(node, "a syntax error")
-        raw = self._data[start:end]
-        if raw[0] in b"\"'" and b"\\" not in raw and not raw.startswith((b'"""', b"'''")):
-            return Atom(start, end, self._source.slice(start + 1, end - 1), start, end)
         prefix = _PREFIX.match(raw)
         letters = prefix.group().lower() if prefix else b""
         if b"f" in letters:
@@ -500,27 +507,32 @@ class _ModuleReader:
         return RecordNode(start, end, None, "", entries, start, end - 1, closed, items)
 
     def _record(self, node: TreeNode, callee: str, depth: int) -> Node:
-        function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
+        parts = node.named_children
+        function = parts[0] if parts else None
+        arguments = parts[-1] if len(parts) == 2 else None
         if arguments is None or arguments.type != "argument_list":
             return self._code(node, "a call")
         entries: list[Entry] = []
+        items: list[tuple[int, int]] = []
         closed = False
         places = POSITIONAL.get(callee, ())
         for child in arguments.named_children:
-            match child.type:
-                case "comment" | "line_continuation":
-                    continue
+            kind = child.type
+            if kind in ("comment", "line_continuation"):
+                continue
+            start, end = child.start_byte, child.end_byte
+            items.append((start, end))
+            match kind:
                 case "keyword_argument":
-                    name_node = child.child_by_field_name("name")
-                    value_node = child.child_by_field_name("value")
+                    parts = child.named_children
+                    name_node, value_node = parts[0], parts[-1]
+                    if len(parts) != 2:
+                        name_node = child.child_by_field_name("name")
+                        value_node = child.child_by_field_name("value")
                     if name_node is None or value_node is None:
                         return self._code(node, "a syntax error")
                     entry = Entry(
-                        child.start_byte,
-                        child.end_byte,
-                        self._text(name_node),
-                        self._value(value_node, depth + 1),
+                        start, end, self._text(name_node), self._value(value_node, depth + 1)
                     )
                 case "dictionary_splat":
                     closed = True
@@ -533,9 +545,7 @@ class _ModuleReader:
                     if len(entries) >= len(places):
                         return self._code(node, "an argument without its name")
                     value = self._value(child, depth + 1)
-                    entry = Entry(
-                        child.start_byte, child.end_byte, places[len(entries)], value, True
-                    )
+                    entry = Entry(start, end, places[len(entries)], value, True)
             if any(known.key == entry.key for known in entries):
                 return self._code(node, "an argument that is given twice")
             entries.append(entry)
@@ -548,7 +558,7 @@ class _ModuleReader:
             arguments.start_byte,
             arguments.end_byte - 1,
             closed,
-            _item_places(arguments),
+            items,
         )
 
     # names that stand for literals
