@@ -15,7 +15,7 @@ from sa_builder.project.files import ProjectFiles
 from sa_builder.project.graph import build_graph
 from sa_builder.project.layout import AGENTS, NAME, path_of, place_of
 from sa_builder.project.nodes import ListNode, Node, RecordNode, inner
-from sa_builder.project.plans import edit_of, plan_connect, plan_disconnect, port_of, wish_of
+from sa_builder.project.plans import edit_of, plan_connect, plan_disconnect
 from sa_builder.project.problems import problems_of, worst_sentences
 from sa_builder.project.read import FileReading, node_span
 from sa_builder.project.shapes import (
@@ -31,6 +31,7 @@ from sa_builder.project.shapes import (
 )
 from sa_builder.project.source import Source
 from sa_builder.project.templates import template
+from sa_builder.project.wishes import port_of, wish_of
 from sa_builder.spec.kinds import Kind
 
 

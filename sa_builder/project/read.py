@@ -10,6 +10,7 @@ from typing import Any
 from sa_builder.errors import ProjectError
 from sa_builder.project.addresses import Path
 from sa_builder.project.layout import Place
+from sa_builder.project.module_reader import read_module
 from sa_builder.project.nodes import (
     Declaration,
     Entry,
@@ -22,7 +23,6 @@ from sa_builder.project.nodes import (
 )
 from sa_builder.project.shapes import Span
 from sa_builder.project.source import Source
-from sa_builder.project.syntax import read_module
 from sa_builder.spec.findings import Entry as RuleEntry
 from sa_builder.spec.findings import Finding
 from sa_builder.spec.kinds import Kind
