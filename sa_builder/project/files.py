@@ -59,7 +59,7 @@ class ProjectFiles:
         changed: set[str] = set()
         seen: dict[str, FileReading] = {}
         stamps: dict[str, Stamp] = {}
-        with _collector_off(), warnings.catch_warnings():
+        with collector_off(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for place, stat in scan(self.root):
                 stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
@@ -134,7 +134,7 @@ def _unreadable(place: Place, data: bytes, sentence: str) -> FileReading:
 
 
 @contextmanager
-def _collector_off() -> Generator[None]:
+def collector_off() -> Generator[None]:
     """Keep the garbage collector from walking what a scan has just made."""
     was_on = gc.isenabled()
     gc.disable()

@@ -78,9 +78,7 @@ class _Builder:
                         self._ending.add(str(cast(Values, tool).get("name")))
 
     def build(self, agent: str | None) -> Graph:
-        edges_of = {
-            address: list(self._edges(reading)) for address, reading in self._readings.items()
-        }
+        edges_of: dict[str, list[GraphEdge]] = {}
         if agent is None:
             chosen = [
                 address
@@ -90,6 +88,9 @@ class _Builder:
         else:
             start = self._by_name.get((Kind.AGENT, agent.removeprefix("agents/")))
             chosen = self._reached(start, edges_of) if start is not None else []
+        for address in chosen:
+            if address not in edges_of:
+                edges_of[address] = list(self._edges(self._readings[address]))
         nodes: dict[str, GraphNode] = {}
         edges: list[GraphEdge] = []
         for address in chosen:
@@ -101,11 +102,13 @@ class _Builder:
                 edges.append(edge)
         return Graph(nodes=list(nodes.values()), edges=edges)
 
-    def _reached(self, start: str, edges_of: Mapping[str, list[GraphEdge]]) -> list[str]:
+    def _reached(self, start: str, edges_of: dict[str, list[GraphEdge]]) -> list[str]:
         reached = {start: None}
         waiting = [start]
         while waiting:
-            for edge in edges_of[waiting.pop(0)]:
+            address = waiting.pop(0)
+            edges_of[address] = list(self._edges(self._readings[address]))
+            for edge in edges_of[address]:
                 if edge.target in self._readings and edge.target not in reached:
                     reached[edge.target] = None
                     waiting.append(edge.target)

@@ -11,7 +11,7 @@ from sa_builder.project import addresses
 from sa_builder.project.disk import History, read_bytes, write_changes
 from sa_builder.project.edit import FileEditor
 from sa_builder.project.fields import fields_of
-from sa_builder.project.files import ProjectFiles
+from sa_builder.project.files import ProjectFiles, collector_off
 from sa_builder.project.graph import build_graph
 from sa_builder.project.layout import AGENTS, NAME, path_of, place_of
 from sa_builder.project.nodes import ListNode, Node, RecordNode, inner
@@ -110,7 +110,8 @@ class Project:
     def problems(self) -> Sequence[Problem]:
         """Every problem, file by file, in the order of the text."""
         if self._problems is None:
-            self._problems = problems_of(self._files.readings)
+            with collector_off():
+                self._problems = problems_of(self._files.readings)
         return self._problems
 
     def graph(self, agent: str | None = None) -> Graph:
@@ -141,9 +142,10 @@ class Project:
                     holder.endswith("]") or ".session_" in holder
                 ):
                     broken.setdefault(holder, broken[address])
-            self._graphs[agent] = build_graph(
-                self._files.readings, worst_sentences(problems), broken, agent
-            )
+            with collector_off():
+                self._graphs[agent] = build_graph(
+                    self._files.readings, worst_sentences(problems), broken, agent
+                )
         return self._graphs[agent]
 
     def fields(self, address: str) -> Sequence[FieldValue]:

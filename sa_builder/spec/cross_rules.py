@@ -466,9 +466,11 @@ class _Together:
         waiting: list[Entry] = list(self._by.get(Kind.AGENT, {}).values())
         while waiting:
             entry = waiting.pop()
-            if not entry.known or _has_computed(entry.values):
-                return
-            for kinds, name in _references(entry):
+            if entry.reach is None:
+                if not entry.known or _has_computed(entry.values):
+                    return
+                entry.reach = list(_references(entry))
+            for kinds, name in entry.reach:
                 for kind in kinds:
                     target = self._get(kind, name)
                     if target is not None and (kind, name) not in reached:

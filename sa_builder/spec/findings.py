@@ -30,7 +30,7 @@ class ArgumentNames:
     required: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Entry:
     """A definition as the rules see it."""
 
@@ -43,6 +43,8 @@ class Entry:
     """Plain dicts, lists and scalars; only what is written, `COMPUTED` for what is not known."""
     arguments: ArgumentNames | None = None
     """Of a tool or prompt; None when they are not known."""
+    reach: list[tuple[Sequence[Kind], str]] | None = field(default=None, init=False, compare=False)
+    """What it refers to, once the rules looked; None before."""
     known: bool = True
     """False: it exists, but what it says is not known (it is computed, or does not load)."""
 
