@@ -80,10 +80,10 @@ class Conversation:
         """Learn how long tool calls took; True when that changes what is shown."""
         changed = False
         for row in rows:
-            if row.kind in ("tool", "child") and row.duration_ms is not None:
-                if row.thread_id == self.details.summary.id:
-                    changed = changed or self.durations_ms.get(row.id) != row.duration_ms
-                    self.durations_ms[row.id] = row.duration_ms
+            is_call = row.kind in ("tool", "child") and row.duration_ms is not None
+            if is_call and row.thread_id == self.details.summary.id:
+                changed = changed or self.durations_ms.get(row.id) != row.duration_ms
+                self.durations_ms[row.id] = row.duration_ms or 0
         return changed
 
     def stream(self, delta: MessageDelta) -> TextBlock | None:
@@ -171,12 +171,12 @@ class Conversation:
         if child is not None:
             return self._child_block(call, child, result)
         duration_ms = _duration_ms(result, self.durations_ms)
-        sign = (call.id, result, duration_ms)
+        running = self.details.summary.state in ("running", "parked") and result is None
+        sign = (call.id, result, duration_ms, running)
         key = f"call/{call.id}"
         known = self._made.get(key)
         if known is not None and known[0] == sign:
             return sign, known[1][0]
-        running = self.details.summary.state in ("running", "parked")
         block = _tool_block(key, call, result, duration_ms, running=running)
         self._made[key] = (sign, [block])
         return sign, block
