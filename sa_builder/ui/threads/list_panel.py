@@ -260,6 +260,9 @@ class ThreadListPanel(QWidget):
         view.fold_wished.connect(self._on_view_fold_wished)
         return view
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(event.rect(), self._theme.color("surface.panel"))
+
     # what the page calls
 
     def start(self) -> None:
