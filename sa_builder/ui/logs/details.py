@@ -85,6 +85,7 @@ class LogDetailsView(QWidget):
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
         self.tabs.setUsesScrollButtons(True)
+        self.tabs.setStyleSheet("QTabBar::tab { padding: 0 6px; }")
         for name in TABS:
             self.tabs.addTab(tr(name))
         self.tabs.currentChanged.connect(self._on_tabs_current_changed)

@@ -94,6 +94,7 @@ def stretches_of(details: LogDetails, related: Sequence[LogRow]) -> list[Stretch
         start = max(0.0, (other.created_at_us - row.created_at_us) / 1000)
         spent = other.duration_ms or 0.0
         parked = other.status == "parked"
+        runs = other.status == "running"
         found.append(
             Stretch(
                 label=other.title,
@@ -101,7 +102,7 @@ def stretches_of(details: LogDetails, related: Sequence[LogRow]) -> list[Stretch
                 end_ms=start + max(spent, 1.0),
                 token=KIND_GLYPHS.get(other.kind, ("", "text.secondary"))[1],
                 look="hatched" if parked or other.kind == "child" else "filled",
-                words=tr("waits") if parked else words.duration(spent),
+                words=tr("waits") if parked else tr("runs") if runs else words.duration(spent),
             )
         )
     return found
@@ -144,7 +145,8 @@ class Waterfall(QWidget):
             last = at + step > end + step / 2
             word = f"{at:,.0f} {tr('ms')}" if last else f"{at:,.0f}"
             width = ink.width("small", word)
-            place = QRectF(min(x - (0 if not at else width / 2), right + 24 - width), 8, 80, 16)
+            centred = x - (0 if not at else width / 2)
+            place = QRectF(min(centred, self.width() - 12 - width), 8, width + 2, 16)
             ink.line(painter, place, word, "small", "text.muted")
             at += step
         for number, one in enumerate(self._stretches):

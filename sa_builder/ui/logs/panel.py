@@ -53,7 +53,7 @@ _FOLLOW_PAGE_ROWS = 1000
 _FOLLOW_MOST_ROWS = 5000
 _FRAME_MS = 33
 _FILTER_DELAY_MS = 150
-_WIDTHS = {TIME: 100, SIDE: 36, TURN: 38, TIMELINE: 156, TOKENS: 62, COST: 68, STATE: 38}
+_WIDTHS = {TIME: 100, SIDE: 40, TURN: 36, TIMELINE: 152, TOKENS: 60, COST: 64, STATE: 36}
 _HIDDEN_BELOW = ((TURN, 620), (SIDE, 590), (TOKENS, 560))
 
 
@@ -87,6 +87,7 @@ class LogTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(20)
+        header.setStyleSheet("QHeaderView::section:first { padding-left: 12px; }")
         for column, width in _WIDTHS.items():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             self.setColumnWidth(column, width)

@@ -130,10 +130,10 @@ class HeadBlock(Block):
         self.is_muted = is_muted
 
     def measure(self, ink: Ink, width: float) -> float:
-        return 24.0
+        return 22.0
 
     def estimate(self, width: float) -> float:
-        return 24.0
+        return 22.0
 
     def paint(self, painter: QPainter, ink: Ink, x: float, y: float, width: float) -> None:
         if self.is_muted:

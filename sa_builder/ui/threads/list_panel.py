@@ -28,7 +28,7 @@ from sa_builder.ui.threads.list_model import ROW_ROLE, ListRow, ThreadListModel
 from sa_builder.ui.threads.words import tr
 from sa_builder.ui.widgets.bars import EmptyState, SearchField
 from sa_builder.ui.widgets.buttons import Button
-from sa_builder.ui.widgets.marks import Chip, TextLabel
+from sa_builder.ui.widgets.marks import Chip, Separator, TextLabel
 from sa_builder.ui.widgets.paint import paint_pixmap_centered
 from sa_builder.util.clock import SystemClock
 from sa_builder.util.ids import ThreadId
@@ -193,6 +193,7 @@ class ThreadListPanel(QWidget):
         column.addLayout(self._make_head())
         column.addLayout(self._make_search())
         column.addLayout(self._make_chips())
+        column.addWidget(Separator(theme, parent=self))
         self._stack = QStackedWidget(self)
         self.view = self._make_view()
         self._empty = EmptyState(theme, "threads", "", "", parent=self)
@@ -287,6 +288,8 @@ class ThreadListPanel(QWidget):
         summary = self.model.summary_of(thread_id)
         if summary is not None and summary.parent_id is not None:
             self.model.set_open(summary.parent_id, True)
+        elif summary is not None and self._current_id() != thread_id:
+            self.model.set_open(thread_id, True)
         index = self.model.index_of(thread_id)
         if index.isValid() and index != self.view.currentIndex():
             marker = self.view.selectionModel()

@@ -52,6 +52,7 @@ class SidePanel(QWidget):
         row = QHBoxLayout(self.strip)
         row.setContentsMargins(8, 0, 10, 0)
         self.tabs = make_tabs(self, (tr("Logs"), tr("Inspector")))
+        self.tabs.setStyleSheet("QTabBar::tab { min-height: 42px; }")
         row.addWidget(self.tabs, 0, Qt.AlignmentFlag.AlignBottom)
         row.addStretch(1)
         column.addWidget(self.strip)
