@@ -300,11 +300,11 @@ class TextBlock(Block):
             )
         else:
             document.setPlainText(text)
-        _dress(document, ink, self._style)
+        _dress(document, ink, self._style, spaced=self._markdown and self._style == "body")
         return document
 
 
-def _dress(document: QTextDocument, ink: Ink, style: str) -> None:
+def _dress(document: QTextDocument, ink: Ink, style: str, *, spaced: bool) -> None:
     """Give paragraphs the look's line height, code its face, links and tables their colours."""
     block = document.begin()
     line_px = ink.theme.line_height(style)
@@ -321,11 +321,8 @@ def _dress(document: QTextDocument, ink: Ink, style: str) -> None:
         layout.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
         last = not block.next().isValid()
         first = block == document.begin()
-        layout.setTopMargin(0 if first or in_fence or is_list else 4 if level else 0)
-        layout.setBottomMargin(0 if last or in_fence or is_list or style != "body" else 6)
-        if style != "body":
-            layout.setTopMargin(0)
-            layout.setBottomMargin(0)
+        layout.setTopMargin(4 if spaced and level and not first else 0)
+        layout.setBottomMargin(0 if last or in_fence or is_list or not spaced else 6)
         QTextCursor(block).setBlockFormat(layout)
         if level:
             look = QTextCharFormat()

@@ -113,6 +113,7 @@ class ThreadsPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
         self.splitter.setObjectName("threads_splitter")
         self.splitter.setHandleWidth(1)
@@ -123,8 +124,12 @@ class ThreadsPage(QWidget):
         center.setSpacing(0)
         self.narrow_tabs = make_tabs(self, (tr("Chat"), tr("Logs"), tr("Inspector")))
         self.narrow_tabs.currentChanged.connect(self._on_narrow_tabs_current_changed)
+        self.narrow_tabs.setStyleSheet("QTabBar::tab { min-height: 34px; }")
         self.narrow_tabs.hide()
-        center.addWidget(self.narrow_tabs)
+        strip = QHBoxLayout()
+        strip.setContentsMargins(8, 0, 8, 0)
+        strip.addWidget(self.narrow_tabs)
+        center.addLayout(strip)
         self._center_stack = QStackedWidget(self._center)
         self._center_stack.addWidget(self.chat)
         center.addWidget(self._center_stack, 1)
@@ -390,6 +395,9 @@ class ThreadsPage(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(1552, 936)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(480, 360)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(event.rect(), self._theme.color("surface.panel"))
