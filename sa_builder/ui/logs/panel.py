@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
@@ -142,8 +141,7 @@ class LogsPanel(QWidget):
         self._chosen: tuple[ThreadId, LogId] | None = None
         self._live: list[LogRow] = []
         self._new_count = 0
-        self._load: asyncio.Task[None] | None = None
-        self._open: asyncio.Task[None] | None = None
+        self._asked = 0
         self.model = LogTableModel(SystemClock(), self)
         self.model.more_wished.connect(self._on_model_more_wished)
         column = QVBoxLayout(self)
@@ -251,9 +249,8 @@ class LogsPanel(QWidget):
         """Ask for the first page anew, with the filter as it stands."""
         if self._thread_id is None:
             return
-        if self._load is not None:
-            self._load.cancel()
-        self._load = self._tasks.start(self._load_first(self._thread_id), on_error=self._on_failed)
+        self._asked += 1
+        self._tasks.start(self._load_first(self._thread_id, self._asked), on_error=self._on_failed)
 
     def take_event(self, event: LogStored) -> None:
         """Show a row that began or ended."""
@@ -289,12 +286,13 @@ class LogsPanel(QWidget):
 
     # loading
 
-    async def _load_first(self, thread_id: ThreadId) -> None:
+    async def _load_first(self, thread_id: ThreadId, asked: int) -> None:
+        """Show the first page, unless it was asked for again meanwhile."""
         query = self.filter.filter.query(
             include_children=self.filter.includes_children, limit=PAGE_ROWS
         )
         page = await self._client.list_logs(thread_id, query)
-        if thread_id != self._thread_id:
+        if thread_id != self._thread_id or asked != self._asked:
             return
         chosen = self._chosen
         self.model.set_page(page)
@@ -388,7 +386,7 @@ class LogsPanel(QWidget):
         for row in rows:
             new += self.model.put_row(row)
             if self._chosen == (row.thread_id, row.id) and row.status != "running":
-                self._open = self._tasks.start(self._load_details(row), on_error=self._on_failed)
+                self._tasks.start(self._load_details(row), on_error=self._on_failed)
         self.rows_learned.emit(rows)
         self._show_figures()
         if self.follow.isChecked():
@@ -428,9 +426,7 @@ class LogsPanel(QWidget):
         if row is None:
             return
         self._chosen = (row.thread_id, row.id)
-        if self._open is not None:
-            self._open.cancel()
-        self._open = self._tasks.start(self._load_details(row), on_error=self._on_failed)
+        self._tasks.start(self._load_details(row), on_error=self._on_failed)
 
     def _on_failed(self, error: KnownError) -> None:
         if not self.model.rowCount():

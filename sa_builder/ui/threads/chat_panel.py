@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
@@ -121,7 +119,6 @@ class ChatPanel(QWidget):
         self._dirty = False
         self._has_older = False
         self._loading_older = False
-        self._load: asyncio.Task[None] | None = None
         self.setMinimumWidth(320)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -180,10 +177,8 @@ class ChatPanel(QWidget):
         """Open a thread; the draft of the one before is kept."""
         self._keep_draft()
         self._wanted = thread_id
-        if self._load is not None:
-            self._load.cancel()
         self._slow.start()
-        self._load = self._tasks.start(self._open(thread_id), on_error=self._on_failed)
+        self._tasks.start(self._open(thread_id), on_error=self._on_failed)
 
     def show_nothing(self) -> None:
         """Show the empty state: nothing is chosen, or what was is gone."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -182,7 +182,8 @@ class ThreadListPanel(QWidget):
         self._theme = theme
         self._states: tuple[ThreadState, ...] = ()
         self._asked = 0
-        self._reload: asyncio.Task[None] | None = None
+        self._holding = 0
+        self._open_id: ThreadId | None = None
         self.setObjectName("panel_left")
         self.setMinimumWidth(220)
         self.model = ThreadListModel(SystemClock(), self)
@@ -279,58 +280,71 @@ class ThreadListPanel(QWidget):
     @Slot()
     def reload(self) -> None:
         """Ask for the first page anew."""
-        if self._reload is not None:
-            self._reload.cancel()
-        self._reload = self._tasks.start(self._load_first(), on_error=self._on_failed)
+        self._asked += 1
+        self._tasks.start(self._load_first(self._asked), on_error=self._on_failed)
 
     def select(self, thread_id: ThreadId) -> None:
         """Mark a thread as the open one, without opening it again."""
         summary = self.model.summary_of(thread_id)
-        if summary is not None and summary.parent_id is not None:
-            self.model.set_open(summary.parent_id, True)
-        elif summary is not None and self._current_id() != thread_id:
-            self.model.set_open(thread_id, True)
-        index = self.model.index_of(thread_id)
-        if index.isValid() and index != self.view.currentIndex():
-            marker = self.view.selectionModel()
-            marker.blockSignals(True)
-            self.view.setCurrentIndex(index)
-            marker.blockSignals(False)
-            self.view.viewport().update()
+        is_other = self._open_id != thread_id
+        self._open_id = thread_id
+        with self._held():
+            if summary is not None and summary.parent_id is not None:
+                self.model.set_open(summary.parent_id, True)
+            elif summary is not None and is_other:
+                self.model.set_open(thread_id, True)
+        if is_other:
+            self.view.scrollTo(self.model.index_of(thread_id))
 
     def take_change(self, summary: ThreadSummary) -> None:
         """Show a thread's new state, if it belongs in this list."""
-        chosen = self._current_id()
         known = self.model.summary_of(summary.id)
         if summary.parent_id is None and (known is None or known.state != summary.state):
             self._recount(known, summary)
-        self.model.update_thread(summary, matches=self._matches(summary))
-        if chosen is not None:
-            self.select(chosen)
+        with self._held():
+            self.model.update_thread(summary, matches=self._matches(summary))
         self._show_figures()
 
     def take_removal(self, thread_id: ThreadId) -> None:
         """Take a deleted thread away."""
-        self.model.remove_thread(thread_id)
+        if self._open_id == thread_id:
+            self._open_id = None
+        with self._held():
+            self.model.remove_thread(thread_id)
         self.reload()
 
     def take_children(self, children: Sequence[ThreadSummary]) -> None:
         """Enter a thread's children."""
-        self.model.add_children(children)
+        with self._held():
+            self.model.add_children(children)
+
+    @contextmanager
+    def _held(self) -> Generator[None, None, None]:
+        """Change rows while the mark stays on the open thread, and open nothing by it."""
+        self._holding += 1
+        self.view.setAutoScroll(False)
+        try:
+            yield
+            found = self.model.index_of(self._open_id) if self._open_id else QModelIndex()
+            self.view.setCurrentIndex(found)
+        finally:
+            self._holding -= 1
+            self.view.setAutoScroll(True)
 
     # loading
 
     def _query(self) -> ThreadQuery:
         return ThreadQuery(text=self.search.text().strip(), states=self._states, limit=_PAGE_ROWS)
 
-    async def _load_first(self) -> None:
+    async def _load_first(self, asked: int) -> None:
+        """Show the first page, unless it was asked for again meanwhile."""
         query = self._query()
         page = await self._client.list_threads(query)
-        chosen = self._current_id()
-        self.model.set_page(page)
+        if asked != self._asked:
+            return
+        with self._held():
+            self.model.set_page(page)
         await self._load_children(query, page)
-        if chosen is not None:
-            self.select(chosen)
         self._show_figures()
 
     async def _load_more(self) -> None:
@@ -341,7 +355,8 @@ class ThreadListPanel(QWidget):
             update={"before_us": last.updated_at_us, "before_id": last.id}
         )
         page = await self._client.list_threads(query)
-        self.model.append_page(page)
+        with self._held():
+            self.model.append_page(page)
         await self._load_children(query, page)
 
     async def _load_children(self, query: ThreadQuery, page: ThreadPage) -> None:
@@ -350,7 +365,7 @@ class ThreadListPanel(QWidget):
             return
         wide = ThreadQuery(top_level_only=False, before_us=query.before_us, limit=1000)
         found = await self._client.list_threads(wide)
-        self.model.add_children(one for one in found.rows if one.parent_id is not None)
+        self.take_children([one for one in found.rows if one.parent_id is not None])
 
     def _show_figures(self) -> None:
         self._count.setText(f"{self.model.total:,}")
@@ -387,10 +402,6 @@ class ThreadListPanel(QWidget):
         where = " ".join((summary.title, summary.preview, summary.id, *summary.tags)).lower()
         return all(word in where for word in self.search.text().lower().split())
 
-    def _current_id(self) -> ThreadId | None:
-        row = self.view.currentIndex().data(ROW_ROLE)
-        return row.summary.id if row is not None and row.summary is not None else None
-
     # slots
 
     @Slot(str)
@@ -412,14 +423,15 @@ class ThreadListPanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _on_view_current_changed(self, current: QModelIndex, before: QModelIndex) -> None:
         row = current.data(ROW_ROLE)
-        if row is not None and row.summary is not None and row.kind in ("thread", "child"):
-            if row.kind == "thread":
-                self.model.set_open(row.summary.id, True)
+        if self._holding or row is None or row.summary is None:
+            return
+        if row.kind in ("thread", "child"):
             self.thread_chosen.emit(row.summary.id)
 
     @Slot(str, bool)
     def _on_view_fold_wished(self, thread_id: str, is_open: bool) -> None:
-        self.model.set_open(ThreadId(thread_id), is_open)
+        with self._held():
+            self.model.set_open(ThreadId(thread_id), is_open)
 
     @Slot(QPoint)
     def _on_view_menu_requested(self, place: QPoint) -> None:

@@ -147,7 +147,7 @@ class Transcript(QAbstractScrollArea):
     def scroll_to_start(self) -> None:
         """Go to the top."""
         self._follows = False
-        self._settle((0, 0.0))
+        self._settle((self._blocks[0].key, -float(_TOP_PX)) if self._blocks else None)
 
     def targets(self) -> Sequence[Target]:
         """Everything that can be pressed now, in the viewport's coordinates."""
@@ -170,13 +170,14 @@ class Transcript(QAbstractScrollArea):
     def _width(self) -> float:
         return max(120.0, float(self.viewport().width() - _LEFT_PX - _RIGHT_PX))
 
-    def _anchor(self) -> tuple[int, float] | None:
-        """The block at the top edge and how far it is scrolled out; None at the end."""
-        if self._follows or not self._tops:
-            return None
+    def _anchor(self) -> tuple[str, float] | None:
+        """The key of what is at the top edge and how far it is scrolled out; None at the end."""
+        return None if self._follows or not self._tops else self._top_anchor()
+
+    def _top_anchor(self) -> tuple[str, float]:
         value = self.verticalScrollBar().value()
         number = max(0, bisect_right(self._tops, value) - 1)
-        return number, value - self._tops[number]
+        return self._blocks[number].key, value - self._tops[number]
 
     def _seen(self, ahead_px: float) -> tuple[int, int]:
         if not self._tops:
@@ -195,17 +196,20 @@ class Transcript(QAbstractScrollArea):
         self._tops = list(accumulate(steps))
         self._total = (self._tops[-1] + self._heights[-1] if self._tops else 0.0) + _BOTTOM_PX
 
-    def _settle(self, anchor: tuple[int, float] | None) -> None:
+    def _settle(self, anchor: tuple[str, float] | None) -> None:
         """Make every height in sight exact, holding the anchor (or the end) in place."""
         if self._settling:
             return
         self._settling = True
         try:
-            key = self._blocks[anchor[0]].key if anchor and anchor[0] < len(self._blocks) else None
+            at = -1
+            if anchor is not None:
+                keys = (n for n, block in enumerate(self._blocks) if block.key == anchor[0])
+                at = next(keys, -1)
             width = self._width()
             for _ in range(12):
                 self._place_blocks()
-                self._set_bar(anchor if key else None)
+                self._set_bar(None if anchor is None or at < 0 else self._tops[at] + anchor[1])
                 first, last = self._seen(_AHEAD_PX)
                 changed = False
                 for number in range(first, last):
@@ -220,17 +224,16 @@ class Transcript(QAbstractScrollArea):
         self._place_button()
         self.viewport().update()
 
-    def _set_bar(self, anchor: tuple[int, float] | None) -> None:
+    def _set_bar(self, value: float | None) -> None:
         bar = self.verticalScrollBar()
         height = self.viewport().height()
         most = max(0, round(self._total - height))
         bar.setPageStep(height)
         bar.setRange(0, most)
-        if anchor is None:
-            if self._follows:
-                bar.setValue(most)
-        else:
-            bar.setValue(round(self._tops[min(anchor[0], len(self._tops) - 1)] + anchor[1]))
+        if value is not None:
+            bar.setValue(round(value))
+        elif self._follows:
+            bar.setValue(most)
 
     def _place_button(self) -> None:
         size = self.new_button.sizeHint()
@@ -456,11 +459,7 @@ class Transcript(QAbstractScrollArea):
 
     def _change(self, target: Target) -> None:
         """Fold, unfold or show whole, and keep what is above in its place."""
-        anchor = self._anchor()
-        if anchor is None and self._tops:
-            value = self.verticalScrollBar().value()
-            number = max(0, bisect_right(self._tops, value) - 1)
-            anchor = (number, value - self._tops[number])
+        anchor = self._top_anchor() if self._tops else None
         width = self._width()
         for block in self._blocks:
             inner = None
