@@ -13,6 +13,7 @@ from sa_builder.ui.widgets.marks import Chip, Glyph, TextLabel
 from sa_builder.ui.widgets.paint import paint_box
 
 CHILDREN = "children:yes"
+_KEYS = ("kind:", "status:", "model:", "tool:", "tokens>", CHILDREN)
 
 
 class _Line(QLineEdit):
@@ -146,11 +147,17 @@ class FilterBox(QWidget):
         rect = QRectF(self._box.geometry())
         paint_box(painter, rect, 6, fill=color("surface.field"), outline=outline, width_px=width)
 
-    def _words(self) -> str:
-        return " ".join((*(term for term in self._terms if term != CHILDREN), self.line.text()))
+    def _words(self, text: str) -> str:
+        """All that is written, but for a last word that may still become the name of a key."""
+        *before, last = text.split(" ")
+        if last and any(key.startswith(last) for key in _KEYS):
+            last = ""
+        terms = [term for term in self._terms if term != CHILDREN]
+        return " ".join((*terms, *before, last)).strip()
 
-    def _read(self) -> None:
-        self._filter = read_filter(self._words())
+    def _read(self, *, whole: bool = False) -> None:
+        text = f"{self.line.text()} " if whole else self.line.text()
+        self._filter = read_filter(self._words(text))
         self.fault.setVisible(self._filter.fault is not None)
         self.fault.setText(self._filter.fault or "")
         self.line.setToolTip(self._filter.fault or "")
@@ -188,7 +195,7 @@ class FilterBox(QWidget):
         if text != self.line.text():
             self.line.setText(text)
         self._show_chips()
-        self._read()
+        self._read(whole=True)
 
     @Slot()
     def _on_line_chip_removal_wished(self) -> None:

@@ -31,6 +31,8 @@ class JsonTreeModel(QAbstractItemModel):
         self._source = source
         self._root = _Node(entry=source.root(), parent=None, row=0)
         self._alive: dict[int, _Node] = {}
+        self._inserting = False
+        """Whoever listens to an insertion may ask for more at once; that has to wait."""
         self.fetchMore(QModelIndex())
 
     @property
@@ -69,11 +71,13 @@ class JsonTreeModel(QAbstractItemModel):
 
     def canFetchMore(self, parent: AnyIndex) -> bool:
         node = self._node(parent)
-        if parent.column() > 0 or not node.entry.has_children:
+        if self._inserting or parent.column() > 0 or not node.entry.has_children:
             return False
         return node.waiting is None or bool(node.waiting)
 
     def fetchMore(self, parent: AnyIndex) -> None:
+        if not self.canFetchMore(parent):
+            return
         node = self._node(parent)
         if node.waiting is None:
             node.waiting = self._source.children(node.entry.path)
@@ -82,12 +86,14 @@ class JsonTreeModel(QAbstractItemModel):
             return
         first = len(node.children)
         home = QModelIndex() if node is self._root else self.createIndex(node.row, 0, id(node))
+        self._inserting = True
         self.beginInsertRows(home, first, first + len(now) - 1)
         for at, entry in enumerate(now):
             made = _Node(entry=entry, parent=node, row=first + at)
             node.children.append(made)
             self._alive[id(made)] = made
         self.endInsertRows()
+        self._inserting = False
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():

@@ -37,6 +37,8 @@ from sa_builder.ui.widgets.buttons import Button, Segments
 from sa_builder.ui.widgets.marks import TextLabel
 
 _PREVIEW_CHARS = 32 * 1024
+_MOST_TEXT_CHARS = 4 * 1024 * 1024
+"""A text view lays out every line at once: beyond this only its beginning, the tree shows all."""
 
 
 class _ValueDelegate(QStyledItemDelegate):
@@ -177,7 +179,6 @@ class PayloadView(QWidget):
         self._file_name = file_name
         self._text = ""
         self._source: JsonSource | None = None
-        self._whole = False
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -216,51 +217,50 @@ class PayloadView(QWidget):
         return self.code.toPlainText()
 
     def show_text(self, text: str | None) -> None:
-        """Show a payload; None or nothing shows the empty state."""
+        """Show a payload; None or nothing shows the empty state, a large one its beginning."""
         self._text = text or ""
         self._source = None
-        self._whole = len(self._text) <= LARGE_CHARS
         self._head.setVisible(bool(self._text))
         if not self._text:
             self._stack.setCurrentWidget(self._empty)
             return
-        try:
-            self._source = JsonSource(self._text)
-        except ValueError:
-            self._source = None
-        if self._source is not None and not self._source.root().has_children:
-            self._source = None
-        self.mode.setVisible(self._source is not None)
-        self.load_all.setVisible(not self._whole)
-        size = words.size(len(self._text.encode("utf-8", "replace")))
-        self.caption.setText(size if self._whole else f"{tr('preview of')} {size}")
-        if self._source is not None:
-            self.tree.show_source(self._source)
-        self._show_code()
+        is_large = len(self._text) > LARGE_CHARS
+        self.load_all.setVisible(is_large)
+        size = size_words(self._text)
+        self.caption.setText(f"{tr('preview of')} {size}" if is_large else size)
+        if is_large:
+            self.code.show_text(self._text[:_PREVIEW_CHARS])
+            self._show_source(None)
+        else:
+            source = source_of(self._text)
+            text = self._text if source is None else source.pretty()
+            self.code.show_text(text, is_json=source is not None)
+            self._show_source(source)
+
+    def _show_source(self, source: JsonSource | None) -> None:
+        self._source = source
+        self.mode.setVisible(source is not None)
+        if source is not None:
+            self.tree.show_source(source)
         self._show_mode()
 
     def _show_mode(self) -> None:
         is_tree = self._source is not None and self.mode.value == "tree"
         self._stack.setCurrentWidget(self.tree if is_tree else self.code)
 
-    def _show_code(self) -> None:
-        if not self._whole:
-            self.code.show_text(self._text[:_PREVIEW_CHARS])
-        elif self._source is not None:
-            self.code.show_text(self._source.pretty(), is_json=True)
-        else:
-            self.code.show_text(self._text)
-
     async def _load(self, text: str) -> None:
-        """Lay the whole text out; made pretty in a worker OS thread where it is JSON."""
-        pretty = await asyncio.to_thread(_pretty, text)
-        if text is self._text:
-            self._whole = True
-            self.load_all.hide()
-            self.caption.setText(words.size(len(text.encode("utf-8", "replace"))))
-            self.code.show_text(pretty)
-            self.mode.set_value("text")
-            self._show_mode()
+        """Read the whole payload in a worker OS thread, then show it."""
+        source, pretty = await asyncio.to_thread(_read_whole, text)
+        if text is not self._text:
+            return
+        self.load_all.hide()
+        size = size_words(text)
+        if len(pretty) > _MOST_TEXT_CHARS:
+            first = size_words(pretty[:_MOST_TEXT_CHARS])
+            size = f"{size}, {tr('as text the first')} {first}"
+        self.caption.setText(size)
+        self.code.show_text(pretty[:_MOST_TEXT_CHARS])
+        self._show_source(source)
 
     async def _save(self) -> None:
         dialog = QFileDialog(self, tr("Save payload"), self._file_name)
@@ -308,8 +308,20 @@ def write_payload(path: str, text: str) -> None:
         ) from error
 
 
-def _pretty(text: str) -> str:
+def size_words(text: str) -> str:
+    """How large a text is as UTF-8."""
+    return words.size(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
+
+
+def source_of(text: str) -> JsonSource | None:
+    """The text as JSON that has something to unfold; None when it is none."""
     try:
-        return JsonSource(text).pretty()
+        source = JsonSource(text)
     except ValueError:
-        return text
+        return None
+    return source if source.root().has_children else None
+
+
+def _read_whole(text: str) -> tuple[JsonSource | None, str]:
+    source = source_of(text)
+    return source, text if source is None else source.pretty()

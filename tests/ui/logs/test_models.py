@@ -109,7 +109,6 @@ def test_a_json_branch_is_read_when_it_is_unfolded(qtbot: QtBot) -> None:
     children = source.children
     source.children = lambda path: (asked.append(path), children(path))[1]
     model = JsonTreeModel(source)
-    watched(model)
     branch = model.index(0, 0)
     before = list(asked)
 
@@ -124,6 +123,18 @@ def test_a_json_branch_is_read_when_it_is_unfolded(qtbot: QtBot) -> None:
     assert not model.canFetchMore(branch)
     assert model.index(449, 1, branch).data() == "449"
     assert model.index(3, 0, branch).data(ENTRY_ROLE).path == '$."list"[3]'
+
+
+def test_a_json_tree_keeps_the_rules_of_a_model(qtbot: QtBot) -> None:
+    model = JsonTreeModel(JsonSource('{"a": [{"b": 1}, [], {}, "x"], "c": {"d": [null]}}'))
+    watched(model)
+
+    for row_number in range(model.rowCount()):
+        model.fetchMore(model.index(row_number, 0))
+
+    inner = model.index(0, 0, model.index(0, 0))
+    assert model.parent(inner) == model.index(0, 0)
+    assert model.hasChildren(inner)
 
 
 def test_the_journal_lists_acts_in_order(qtbot: QtBot, theme: Theme) -> None:

@@ -21,6 +21,10 @@ from sa_builder.util.ids import LogId
 SECOND = 1_000_000
 
 
+def logs_of_child() -> list[LogDetails]:
+    return sample_client()._logs[CHILD]  # pyright: ignore[reportPrivateUsage]
+
+
 def test_a_filter_is_read_into_a_query() -> None:
     found = read_filter("kind:model status:error tokens>1000 slow answer")
 
@@ -95,13 +99,8 @@ def test_what_is_no_json_is_refused_small_or_large() -> None:
 
 
 def test_curl_names_a_variable_where_a_secret_stood() -> None:
-    details = (
-        sample_client()
-        ._logs[CHILD][2]
-        .model_copy(  # pyright: ignore[reportPrivateUsage]
-            update={"request_headers": {"Authorization": "Bearer sk-1234", "x-api-key": "sk-5"}}
-        )
-    )
+    headers = {"Authorization": "Bearer sk-1234", "x-api-key": "sk-5"}
+    details = logs_of_child()[2].model_copy(update={"request_headers": headers})
 
     text = as_curl(details)
 
@@ -112,13 +111,13 @@ def test_curl_names_a_variable_where_a_secret_stood() -> None:
 
 
 def test_a_tool_row_makes_no_curl() -> None:
-    details = sample_client()._logs[CHILD][1]  # pyright: ignore[reportPrivateUsage]
+    details = logs_of_child()[1]
 
     assert as_curl(details) is None
 
 
 def test_a_model_row_waits_hollow_and_works_filled() -> None:
-    logs = sample_client()._logs[CHILD]  # pyright: ignore[reportPrivateUsage]
+    logs = logs_of_child()
 
     found = stretches_of(logs[2], [logs[3].row])
 
