@@ -111,8 +111,6 @@ class LogDelegate(QStyledItemDelegate):
     def _paint_step(self, painter: QPainter, cell: QRectF, row: LogRow) -> None:
         left = cell.x() + 8 + _INDENT_PX * row.depth
         glyph, token = KIND_GLYPHS.get(row.kind, ("file", "text.secondary"))
-        if row.kind == "message" and row.title not in ("human", "message", "b", "You"):
-            glyph = "human"
         self._ink.icon(painter, QRectF(left, cell.y(), 14, cell.height()), glyph, token, 14)
         rest = QRectF(left + 20, cell.y(), cell.right() - left - 24, cell.height())
         used = self._ink.line(painter, rest, row.title, "small", "text.primary")

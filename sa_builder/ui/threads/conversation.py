@@ -55,6 +55,7 @@ class Conversation:
         self._streams: dict[MessageId, TextBlock] = {}
         self._stream_heads: dict[MessageId, MessageDelta] = {}
         self._stream_notes: dict[MessageId, list[str]] = {}
+        self._stream_thoughts: dict[MessageId, str] = {}
         self._made: dict[str, tuple[object, list[Block]]] = {}
 
     # what comes in
@@ -66,6 +67,7 @@ class Conversation:
             self._streams.pop(message.id, None)
             self._stream_heads.pop(message.id, None)
             self._stream_notes.pop(message.id, None)
+            self._stream_thoughts.pop(message.id, None)
 
     def add_child(self, summary: ThreadSummary) -> ChildThread:
         """Enter a child or its new state."""
@@ -104,13 +106,17 @@ class Conversation:
         block = self._streams.get(delta.message_id)
         if delta.tool_name:
             self._stream_notes.setdefault(delta.message_id, []).append(delta.tool_name)
+        if delta.reasoning:
+            known = self._stream_thoughts.get(delta.message_id, "")
+            self._stream_thoughts[delta.message_id] = known + delta.reasoning
         if block is None:
             block = TextBlock(f"{delta.message_id}/stream", delta.text, markdown=False)
             self._streams[delta.message_id] = block
             self._stream_heads[delta.message_id] = delta
             return None
+        was_shown = bool(block.text)
         block.append(delta.text)
-        return None if delta.tool_name else block
+        return block if was_shown and not (delta.tool_name or delta.reasoning) else None
 
     @property
     def oldest_seq(self) -> int | None:
@@ -135,6 +141,10 @@ class Conversation:
         for message_id, block in self._streams.items():
             delta = self._stream_heads[message_id]
             blocks.append(self._stream_head(delta))
+            thought = self._stream_thoughts.get(message_id)
+            if thought:
+                count = f"{len(thought.split()):,} {tr('words')}"
+                blocks.append(ReasoningBlock(f"{message_id}/reasoning", thought, figure=count))
             if block.text:
                 blocks.append(block)
             blocks += [

@@ -394,3 +394,16 @@ def test_activity_elsewhere_moves_rows_but_opens_nothing(desk: PageDesk) -> None
     assert desk.page.list_panel.model.index_of(TRIAGE).row() == 1
     marked = desk.page.list_panel.view.currentIndex()
     assert marked == desk.page.list_panel.model.index_of(TRIAGE)
+
+
+def test_thoughts_and_tool_names_are_seen_while_they_stream(desk: PageDesk) -> None:
+    desk.open(TRIAGE)
+    thinks = delta("").model_copy(update={"reasoning": "It must be the cache."})
+
+    desk.script.stream(thinks)
+    desk.script.stream(delta("").model_copy(update={"tool_name": "get_weather"}))
+    desk.script.stream(delta("Here it is."))
+    desk.run_until(lambda: "Here it is." in desk.page.chat.transcript.text())
+
+    assert "It must be the cache." in desk.page.chat.transcript.text()
+    assert desk.target("Unfold tool call get_weather")
