@@ -319,7 +319,7 @@ CREATE TABLE threads (
     is_busy INTEGER NOT NULL DEFAULT 0,
     updated_at_us INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX threads_by_time ON threads (updated_at_us DESC, id);
+CREATE INDEX threads_by_time ON threads (updated_at_us DESC, id DESC);
 CREATE INDEX threads_by_parent ON threads (parent_id, updated_at_us DESC);
 CREATE INDEX threads_busy ON threads (id) WHERE is_busy = 1;
 """

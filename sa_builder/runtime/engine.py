@@ -1,0 +1,343 @@
+"""All threads of a project that live in this process, and what they share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from sa_builder.errors import KnownError, RuntimeRefused, StoreError
+from sa_builder.providers.base import Provider
+from sa_builder.runtime.frame import ChildOffer, TurnFrame, backing_words, child_offers
+from sa_builder.runtime.mailbox import Mailbox
+from sa_builder.runtime.ports import CodeHost
+from sa_builder.runtime.subagents import spawn
+from sa_builder.runtime.turns import SIDES
+from sa_builder.runtime.view import ThreadView
+from sa_builder.spec.definitions import ModelDefinition, ToolDefinition
+from sa_builder.spec.events import Event, ThreadChanged, ThreadDeleted
+from sa_builder.spec.messages import Message, SideName
+from sa_builder.spec.registry import Registry
+from sa_builder.spec.threads import CreateThread, ThreadSummary
+from sa_builder.store import rows
+from sa_builder.store.database import Tx, Writers
+from sa_builder.store.layout import DataFolder
+from sa_builder.store.schema import ensure_thread_tables
+from sa_builder.store.sqlite import Sqlite
+from sa_builder.store.thread_index import ThreadIndex
+from sa_builder.util.clock import Clock
+from sa_builder.util.ids import ThreadId, new_message_id, new_thread_id
+
+MOST_IDLE = 64
+"""Files of threads at rest that are kept open."""
+
+
+class Surroundings(Protocol):
+    """What the service gives the engine: definitions, variables, backends, the code host."""
+
+    @property
+    def test_mode(self) -> bool: ...
+
+    @property
+    def host(self) -> CodeHost: ...
+
+    async def registry(self) -> Registry: ...
+
+    def variable(
+        self, view: ThreadView, name: str, frame: TurnFrame | None, tool: ToolDefinition | None
+    ) -> str | None: ...
+
+    def provider(self, model: ModelDefinition, view: ThreadView, frame: TurnFrame) -> Provider: ...
+
+    def redact(self, text: str) -> str: ...
+
+
+class Engine:
+    """Opens mailboxes, carries hand-overs between them, and recovers what a crash left.
+
+    It is the `Ports` of its mailboxes.
+    """
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        surroundings: Surroundings,
+        clock: Clock,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self.clock = clock
+        self._folder = folder
+        self._around = surroundings
+        self._publish = publish
+        self._writers = Writers()
+        self.index = ThreadIndex(self._writers, folder)
+        self._boxes: dict[ThreadId, Mailbox] = {}
+        self._delivering: set[ThreadId] = set()
+        self._background: set[asyncio.Task[None]] = set()
+
+    # the ports of the mailboxes
+
+    @property
+    def test_mode(self) -> bool:
+        return self._around.test_mode
+
+    @property
+    def host(self) -> CodeHost:
+        return self._around.host
+
+    def publish(self, event: Event) -> None:
+        self._publish(event)
+
+    async def registry(self) -> Registry:
+        return await self._around.registry()
+
+    def variable(
+        self, view: ThreadView, name: str, frame: TurnFrame | None, tool: ToolDefinition | None
+    ) -> str | None:
+        return self._around.variable(view, name, frame, tool)
+
+    def provider(self, model: ModelDefinition, view: ThreadView, frame: TurnFrame) -> Provider:
+        return self._around.provider(model, view, frame)
+
+    def redact(self, text: str) -> str:
+        return self._around.redact(text)
+
+    async def deliver(self, thread_id: ThreadId) -> None:
+        """Hand over what stands in the outbox, in order; a crash in between hands over again."""
+        if thread_id in self._delivering:
+            return
+        self._delivering.add(thread_id)
+        try:
+            sender = self.box(thread_id)
+            while waiting := await sender.ask(_outbox):
+                for entry in waiting:
+                    await self._hand_over(entry)
+                    done = Tx()
+                    done.add("DELETE FROM outbox WHERE key=?", entry["key"])
+                    await sender.database.commit(done)
+        finally:
+            self._delivering.discard(thread_id)
+
+    async def stop_children(self, thread_id: ThreadId) -> None:
+        view = await self.box(thread_id).view()
+        for reference, row in view.children.items():
+            if row["blocking"] and row["status"] == "running":
+                await self.box(reference).stop()
+
+    def note_summary(self, view: ThreadView, *, at_rest: bool) -> None:
+        summary = view.summary()
+        self.index.note(summary, is_busy=not at_rest)
+        self._publish(ThreadChanged(summary=summary))
+        if at_rest:
+            self._trim()
+
+    async def mark_busy(self, thread_id: ThreadId) -> None:
+        await self.index.mark_busy(thread_id)
+
+    def report_bug(self, error: BaseException, where: str) -> str:
+        if isinstance(error, KnownError):
+            return error.text()
+        text = "".join(traceback.format_exception(error))
+        with self._folder.error_log.open("a", encoding="utf-8") as log:
+            log.write(f"{self.clock.now_us()} {where}\n{self.redact(text)}\n")
+        return (
+            "The runtime met a fault of its own; its traceback is in"
+            f" {self._folder.error_log.parent.name}/{self._folder.error_log.name}."
+        )
+
+    # threads
+
+    def box(self, thread_id: ThreadId) -> Mailbox:
+        """The thread's mailbox, opened when it is asked for first.
+
+        Raises:
+            RuntimeRefused: there is no such thread.
+        """
+        box = self._boxes.get(thread_id)
+        if box is None:
+            if not self._folder.thread_file(thread_id).exists():
+                raise RuntimeRefused(f"There is no thread {thread_id}.", code="thread.missing")
+            box = self._new_box(thread_id)
+        return box
+
+    async def create(self, wish: CreateThread) -> ThreadSummary:
+        """Make a thread and its immediate children.
+
+        Raises:
+            KnownError: no such agent, or its definitions do not hold.
+        """
+        registry = await self.registry()
+        agent = registry.agent(wish.agent_name)
+        thread_id = new_thread_id()
+        now_us = self.clock.now_us()
+        row: dict[str, Any] = {
+            "id": thread_id,
+            "agent_name": agent.name,
+            "origin_agent_name": agent.name,
+            "title": wish.title or "",
+            "title_is_set": int(bool(wish.title)),
+            "tags_json": rows.json_text(list(wish.tags)),
+            "user_id": wish.user_id,
+            "backing_a": backing_words(agent.side_a),
+            "backing_b": backing_words(agent.side_b),
+            "arguments_json": rows.json_text(dict(wish.arguments)),
+            "test_mode": int(self.test_mode),
+            "created_at_us": now_us,
+            "updated_at_us": now_us,
+        }
+        offers = {side: child_offers(registry, agent.side(side)) for side in SIDES}
+        box = self._new_box(thread_id)
+
+        def also(tx: Tx, view: ThreadView) -> None:
+            for side in SIDES:
+                for child in offers[side]:
+                    if child.relationship.immediate:
+                        spawn(
+                            tx, view, child, owner_side=side, name=child.relationship.name,
+                            arguments={}, message=None, now_us=now_us,
+                        )  # fmt: skip
+
+        await box.create(row, also)
+        view = await box.view()
+        self.note_summary(view, at_rest=True)
+        await self.deliver(thread_id)
+        return view.summary()
+
+    async def delete(self, thread_id: ThreadId) -> None:
+        """Remove a thread from the disk, its children first."""
+        box = self.box(thread_id)
+        view = await box.view()
+        for reference in list(view.children):
+            if self._folder.thread_file(reference).exists():
+                await self.delete(reference)
+        await box.close()
+        self._boxes.pop(thread_id, None)
+        await self.index.forget(thread_id)
+        folder = self._folder.thread_folder(thread_id)
+        gone = folder.with_name(f".deleted-{thread_id}")
+        folder.rename(gone)
+        await asyncio.get_running_loop().run_in_executor(None, _remove, gone)
+        self._publish(ThreadDeleted(thread_id=thread_id))
+
+    async def start(self) -> list[ThreadId]:
+        """Bring the index up to date; returns the threads that a crash cut off."""
+        return await self.index.open(self._folder.threads)
+
+    async def recover(self, unfinished: list[ThreadId]) -> None:
+        """Go on with every thread that was cut off."""
+        for thread_id in unfinished:
+            try:
+                await self.box(thread_id).recover()
+            except StoreError as error:
+                self.report_bug(error, f"thread {thread_id}")
+
+    def running_turns(self) -> int:
+        """How many threads are under way now."""
+        return sum(1 for box in self._boxes.values() if not box.at_rest.is_set())
+
+    async def close(self) -> None:
+        """Stop every thread where it stands and close the files."""
+        await asyncio.gather(*(box.close() for box in self._boxes.values()))
+        self._boxes.clear()
+        for task in self._background:
+            task.cancel()
+        await self.index.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._writers.close)
+
+    # within
+
+    def _new_box(self, thread_id: ThreadId) -> Mailbox:
+        self._folder.thread_folder(thread_id).mkdir(parents=True, exist_ok=True)
+        database = self._writers.open(self._folder.thread_file(thread_id), ensure_thread_tables)
+        box = Mailbox(thread_id, database, self)
+        self._boxes[thread_id] = box
+        return box
+
+    async def _hand_over(self, entry: rows.Row) -> None:
+        target = ThreadId(entry["target_id"])
+        body: dict[str, Any] = json.loads(entry["body_json"])
+        if entry["kind"] == "spawn":
+            await self._create_child(target, body)
+            return
+        try:
+            box = self.box(target)
+        except RuntimeRefused:
+            return  # the other thread was deleted; there is nobody to tell
+        try:
+            await box.receive(str(entry["kind"]), str(entry["key"]), body)
+        except RuntimeRefused as error:
+            if error.code != "thread.over":
+                raise
+
+    async def _create_child(self, child_id: ThreadId, body: dict[str, Any]) -> None:
+        now_us = self.clock.now_us()
+        message = body.pop("message")
+        arguments = body.pop("arguments")
+        row = {
+            **body,
+            "origin_agent_name": body["agent_name"],
+            "blocking": int(body["blocking"]),
+            "arguments_json": rows.json_text(arguments),
+            "test_mode": int(self.test_mode),
+            "created_at_us": now_us,
+            "updated_at_us": now_us,
+        }
+        box = self._boxes.get(child_id) or self._new_box(child_id)
+
+        def also(tx: Tx, view: ThreadView) -> None:
+            if message is None:
+                return
+            view.set(tx, session=1, session_is_open=1)
+            view.add_message(
+                tx,
+                Message(
+                    id=new_message_id(), thread_id=child_id, role="user", content=message,
+                    side="b", created_at_us=now_us, turn=0,
+                ),
+                now_us=now_us,
+            )  # fmt: skip
+
+        await box.create(row, also)
+        registry = await self.registry()
+        agent = registry.agent(body["agent_name"])
+        for side in SIDES:
+            for child in child_offers(registry, agent.side(side)):
+                if child.relationship.immediate:
+                    await self._spawn_immediate(box, child, side)
+        self.note_summary(await box.view(), at_rest=message is None)
+        box.wake()
+
+    async def _spawn_immediate(self, box: Mailbox, child: ChildOffer, side: SideName) -> None:
+        def apply(tx: Tx, view: ThreadView) -> None:
+            if any(
+                row["relationship"] == child.relationship.name for row in view.children.values()
+            ):
+                return
+            tx.full = True
+            spawn(
+                tx, view, child, owner_side=side, name=child.relationship.name,
+                arguments={}, message=None, now_us=self.clock.now_us(),
+            )  # fmt: skip
+
+        await box.change_view(apply)
+        await self.deliver(box.id)
+
+    def _trim(self) -> None:
+        resting = [box for box in self._boxes.values() if box.at_rest.is_set()]
+        for box in resting[: max(0, len(resting) - MOST_IDLE)]:
+            self._boxes.pop(box.id, None)
+            task = asyncio.get_running_loop().create_task(box.close())
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+
+
+def _outbox(file: Sqlite) -> list[rows.Row]:
+    return file.rows("SELECT * FROM outbox ORDER BY seq")
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

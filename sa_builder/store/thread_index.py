@@ -1,0 +1,180 @@
+"""The registry: an index of all threads, so that lists open no thread's file.
+
+It can be rebuilt any time from the threads themselves. A thread is marked busy before it runs
+and until it rests, so that the next start knows what a crash cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from sa_builder.errors import StoreError
+from sa_builder.spec.threads import ThreadPage, ThreadQuery, ThreadSummary
+from sa_builder.store.database import Tx, Writers
+from sa_builder.store.layout import DataFolder
+from sa_builder.store.rows import upsert
+from sa_builder.store.schema import ensure_registry_tables
+from sa_builder.store.sqlite import Sqlite, Value
+from sa_builder.store.thread_reader import ThreadReader
+from sa_builder.util.ids import ThreadId
+
+FLUSH_S = 0.05
+
+
+class ThreadIndex:
+    """The registry of one project, written by its one runtime."""
+
+    def __init__(self, writers: Writers, folder: DataFolder) -> None:
+        self._database = writers.open(folder.registry, ensure_registry_tables)
+        self._folder = folder
+        self._waiting: dict[ThreadId, tuple[ThreadSummary, bool]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: set[asyncio.Task[None]] = set()
+
+    async def open(self, threads: Path) -> list[ThreadId]:
+        """Add threads the index does not know; returns those that were cut off."""
+        known = {
+            str(row["id"])
+            for row in await self._database.ask(lambda file: file.rows("SELECT id FROM threads"))
+        }
+        there = _names_in(threads)
+        unknown = sorted(there - known)
+        busy = await self._database.ask(
+            lambda file: file.rows("SELECT id FROM threads WHERE is_busy=1")
+        )
+        tx = Tx()
+        for thread_id in sorted(known - there):
+            tx.add("DELETE FROM threads WHERE id=?", thread_id)
+        found = [name for name in unknown if self._add_from_file(tx, ThreadId(name))]
+        await self._database.commit(tx)
+        names = {*found, *(str(row["id"]) for row in busy)} & there
+        return [ThreadId(name) for name in sorted(names)]
+
+    def note(self, summary: ThreadSummary, *, is_busy: bool) -> None:
+        """Keep a summary; written a moment later, many at once."""
+        self._waiting[summary.id] = (summary, is_busy)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(FLUSH_S, self._start_flush)
+
+    async def mark_busy(self, thread_id: ThreadId) -> None:
+        """Remember, before it is true, that a thread has something to do."""
+        tx = Tx()
+        tx.add("UPDATE threads SET is_busy=1 WHERE id=? AND is_busy=0", thread_id)
+        await self._database.commit(tx)
+
+    async def forget(self, thread_id: ThreadId) -> None:
+        """A thread is deleted."""
+        self._waiting.pop(thread_id, None)
+        tx = Tx()
+        tx.add("DELETE FROM threads WHERE id=?", thread_id)
+        await self._database.commit(tx)
+
+    async def page(self, query: ThreadQuery) -> ThreadPage:
+        """A page of the list, newest activity first."""
+        await self.flush()
+        return await self._database.ask(lambda file: page(file, query))
+
+    async def flush(self) -> None:
+        """Write what waits."""
+        waiting, self._waiting = self._waiting, {}
+        if waiting:
+            tx = Tx()
+            for summary, is_busy in waiting.values():
+                _put(tx, summary, is_busy=is_busy)
+            await self._database.commit(tx)
+
+    async def close(self) -> None:
+        """Write what waits and let go of the file."""
+        if self._timer is not None:
+            self._timer.cancel()
+        await asyncio.gather(*self._flushing, return_exceptions=True)
+        await self.flush()
+        await self._database.close()
+
+    def _start_flush(self) -> None:
+        self._timer = None
+        task = asyncio.get_running_loop().create_task(self.flush())
+        self._flushing.add(task)
+        task.add_done_callback(self._flushing.discard)
+
+    def _add_from_file(self, tx: Tx, thread_id: ThreadId) -> bool:
+        try:
+            reader = ThreadReader(self._folder.thread_file(thread_id))
+        except StoreError:
+            return False  # a file that cannot be read stays where it is and out of the list
+        try:
+            _put(tx, reader.details().summary, is_busy=True)
+        finally:
+            reader.close()
+        return True
+
+
+def _names_in(threads: Path) -> set[str]:
+    return {
+        path.parent.name
+        for path in threads.glob("*/thread.db")
+        if not path.parent.name.startswith(".")
+    }
+
+
+def _put(tx: Tx, summary: ThreadSummary, *, is_busy: bool) -> None:
+    words = (summary.title, *summary.tags, summary.preview, summary.id, summary.agent_name)
+    upsert(
+        tx,
+        "threads",
+        "id",
+        {
+            "id": summary.id,
+            "agent_name": summary.agent_name,
+            "parent_id": summary.parent_id,
+            "state": summary.state,
+            "title": summary.title,
+            "search_text": " ".join(words).lower(),
+            "summary_json": summary.model_dump_json(),
+            "is_busy": int(is_busy),
+            "updated_at_us": summary.updated_at_us,
+        },
+    )
+
+
+def page(file: Sqlite, query: ThreadQuery) -> ThreadPage:
+    """A page of a registry."""
+    where: list[str] = []
+    values: list[Value] = []
+    if query.parent_id is not None:
+        where.append("parent_id=?")
+        values.append(query.parent_id)
+    elif query.top_level_only:
+        where.append("parent_id IS NULL")
+    if query.agent_name is not None:
+        where.append("agent_name=?")
+        values.append(query.agent_name)
+    for word in query.text.lower().split():
+        where.append("instr(search_text, ?)")
+        values.append(word)
+    base = " AND ".join(where) or "1"
+    counted = file.rows(
+        f"SELECT state, count(*) AS n FROM threads WHERE {base} GROUP BY state", values
+    )
+    counts = {str(row["state"]): int(row["n"]) for row in counted}
+    if query.states:
+        where.append(f"state IN ({', '.join('?' * len(query.states))})")
+        values += query.states
+        total = sum(counts.get(state, 0) for state in query.states)
+    else:
+        total = sum(counts.values())
+    if query.before_us is not None:
+        where.append("(updated_at_us, id) < (?, ?)")
+        values += [query.before_us, query.before_id or ""]
+    found = file.rows(
+        f"SELECT summary_json FROM threads WHERE {' AND '.join(where) or '1'}"
+        " ORDER BY updated_at_us DESC, id DESC LIMIT ?",
+        [*values, query.limit],
+    )
+    return ThreadPage(
+        rows=[ThreadSummary.model_validate_json(row["summary_json"]) for row in found],
+        total=total,
+        counts=counts,
+    )
