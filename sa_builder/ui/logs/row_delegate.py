@@ -26,7 +26,7 @@ from sa_builder.ui.logs.time_scale import span_of
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.threads import words
 from sa_builder.ui.threads.ink import Ink
-from sa_builder.ui.widgets.paint import paint_box, paint_side_disc
+from sa_builder.ui.widgets.paint import paint_box
 
 BAR_PX = 8.0
 _LEAST_PX = 2.0
@@ -73,7 +73,7 @@ class LogDelegate(QStyledItemDelegate):
         elif column == SIDE:
             if row.side:
                 disc = QRectF(cell.x() + 8, cell.center().y() - 6.5, 14, 14)
-                paint_side_disc(painter, self._theme, disc, row.side)
+                self._ink.disc(painter, disc, row.side)
         elif column == TIMELINE:
             self._paint_bar(painter, cell, row, cast("LogTableModel", index.model()))
         elif column in (TOKENS, COST):
@@ -96,7 +96,7 @@ class LogDelegate(QStyledItemDelegate):
         view: QTableView,
         column: int,
     ) -> None:
-        color = self._theme.color
+        color = self._ink.color
         if option.state & QStyle.StateFlag.State_Selected:
             active = view.isActiveWindow()
             painter.fillRect(

@@ -363,7 +363,7 @@ def _body(message: Message, *, most_px: float) -> list[Block]:
     if message.role == "tool":
         call = ToolCall(id=message.id, name=message.name or "tool", arguments_json="")
         blocks.append(_tool_block(f"{message.id}/lone", call, message, None, running=False))
-    elif message.content:
+    elif message.content and not _is_sentence(message):
         token = "text.muted" if message.silent or message.status == "pending" else "text.primary"
         text = TextBlock(
             f"{message.id}/text",
@@ -381,7 +381,14 @@ def _body(message: Message, *, most_px: float) -> list[Block]:
     return blocks
 
 
+def _is_sentence(message: Message) -> bool:
+    """Whether a failed message's content is itself the sentence on why."""
+    return message.status == "failed" and message.metadata.get("error") is True
+
+
 def _failure(message: Message) -> str:
+    if _is_sentence(message) and message.content:
+        return message.content
     for key in ("error", "reason", "sentence"):
         found = message.metadata.get(key)
         if isinstance(found, str) and found:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.paint import paint_pixmap_centered
+from sa_builder.ui.widgets.paint import paint_pixmap_centered, paint_side_disc
 from sa_builder.ui.widgets.states import StateName, state_icon, state_text_token, state_token
 
 LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -29,6 +29,9 @@ class Ink:
         self.whole_keys: set[str] = set()
         """Keys of the long texts that were asked for whole."""
         self._fonts: dict[tuple[str, int], QFont] = {}
+        self._colors: dict[str, QColor] = {}
+        self._discs: dict[tuple[str, float, int], QPixmap] = {}
+        self._scheme = theme.scheme
         self._metrics: dict[tuple[str, int], QFontMetricsF] = {}
 
     def forget(self) -> None:
@@ -54,8 +57,32 @@ class Ink:
         return metrics.horizontalAdvance(text)
 
     def color(self, token: str) -> QColor:
-        """A token's colour."""
-        return self.theme.color(token)
+        """A token's colour; not to be changed, it is kept."""
+        color = self._colors.get(token)
+        if color is None or self._scheme != self.theme.scheme:
+            if self._scheme != self.theme.scheme:
+                self._scheme = self.theme.scheme
+                self._colors.clear()
+                self._discs.clear()
+            color = self.theme.color(token)
+            self._colors[token] = color
+        return color
+
+    def disc(self, painter: QPainter, rect: QRectF, letter: str) -> None:
+        """Paint the disc of side A or B."""
+        self.color("kind.agent")
+        key = (letter, self.dpr, round(rect.width()))
+        disc = self._discs.get(key)
+        if disc is None:
+            size = rect.size()
+            disc = QPixmap((size * self.dpr).toSize())
+            disc.setDevicePixelRatio(self.dpr)
+            disc.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(disc)
+            paint_side_disc(inner, self.theme, QRectF(0, 0, size.width(), size.height()), letter)
+            inner.end()
+            self._discs[key] = disc
+        paint_pixmap_centered(painter, rect, disc)
 
     def pixmap(self, name: str, token: str, size_px: int = 16) -> QPixmap:
         """An icon in a token's colour."""
@@ -81,11 +108,15 @@ class Ink:
         """Paint one line, elided where it has no room; returns the width it took."""
         self.width(style, "", weight)
         metrics = self._metrics[(style, weight)]
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, rect.width()) + 0.5)
+        shown, advance = text, metrics.horizontalAdvance(text)
+        if advance > rect.width() + 0.5:
+            room = max(0.0, rect.width()) + 0.5
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            advance = metrics.horizontalAdvance(shown)
         painter.setFont(self.font(style, weight))
         painter.setPen(self.color(token))
         painter.drawText(rect, RIGHT if right else LEFT, shown)
-        return metrics.horizontalAdvance(shown)
+        return advance
 
     def state(self, painter: QPainter, rect: QRectF, state: StateName, size_px: int = 14) -> None:
         """Paint a state's glyph."""

@@ -224,7 +224,7 @@ class ThreadListModel(QAbstractListModel):
         day: date | None = None
         heading = 0
         for summary in self._ordered():
-            its_day = min(today, words.local(summary.updated_at_us).date())
+            its_day = min(today, words.local_day(summary.updated_at_us))
             if its_day != day:
                 day, heading = its_day, len(rows)
                 rows.append(ListRow(kind="day", key=f"day:{day}", title=words.day_name(day, today)))

@@ -36,6 +36,7 @@ from sa_builder.util.ids import ThreadId
 _PAGE_ROWS = 100
 _SEARCH_DELAY_MS = 150
 _AGES_EVERY_MS = 30_000
+_FRAME_MS = 33
 _FILTERS: tuple[tuple[str, tuple[ThreadState, ...]], ...] = (
     ("All", ()),
     ("Running", ("running",)),
@@ -203,6 +204,9 @@ class ThreadListPanel(QWidget):
         column.addWidget(self._stack, 1)
         self._search_timer = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._search_timer.timeout.connect(self.reload)
+        self._changes: dict[ThreadId, ThreadSummary] = {}
+        self._frame = QTimer(self, singleShot=True, interval=_FRAME_MS)
+        self._frame.timeout.connect(self.show_changes)
         self._age_timer = QTimer(self, interval=_AGES_EVERY_MS)
         self._age_timer.timeout.connect(self.model.touch_ages)
         theme.changed.connect(self.update)
@@ -275,6 +279,7 @@ class ThreadListPanel(QWidget):
     def shutdown(self) -> None:
         """Stop every timer."""
         self._age_timer.stop()
+        self._frame.stop()
         self._search_timer.stop()
 
     @Slot()
@@ -285,6 +290,7 @@ class ThreadListPanel(QWidget):
 
     def select(self, thread_id: ThreadId) -> None:
         """Mark a thread as the open one, without opening it again."""
+        self.show_changes()
         summary = self.model.summary_of(thread_id)
         is_other = self._open_id != thread_id
         self._open_id = thread_id
@@ -297,16 +303,30 @@ class ThreadListPanel(QWidget):
             self.view.scrollTo(self.model.index_of(thread_id))
 
     def take_change(self, summary: ThreadSummary) -> None:
-        """Show a thread's new state, if it belongs in this list."""
-        known = self.model.summary_of(summary.id)
-        if summary.parent_id is None and (known is None or known.state != summary.state):
-            self._recount(known, summary)
+        """Show a thread's new state, if it belongs in this list; at most 30 times a second."""
+        self._changes[summary.id] = summary
+        if not self._frame.isActive():
+            self._frame.start()
+
+    @Slot()
+    def show_changes(self) -> None:
+        """Show at once what changed since the last frame."""
+        self._frame.stop()
+        changes, self._changes = self._changes, {}
+        if not changes:
+            return
+        for summary in changes.values():
+            known = self.model.summary_of(summary.id)
+            if summary.parent_id is None and (known is None or known.state != summary.state):
+                self._recount(known, summary)
         with self._held():
-            self.model.update_thread(summary, matches=self._matches(summary))
+            for summary in changes.values():
+                self.model.update_thread(summary, matches=self._matches(summary))
         self._show_figures()
 
     def take_removal(self, thread_id: ThreadId) -> None:
         """Take a deleted thread away."""
+        self._changes.pop(thread_id, None)
         if self._open_id == thread_id:
             self._open_id = None
         with self._held():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, cast
 
 from PySide6.QtCore import QCoreApplication
@@ -13,6 +14,8 @@ from sa_builder.ui.widgets.states import StateName
 
 MINUTE_US = 60_000_000
 HOUR_US = 60 * MINUTE_US
+_QUARTER_US = 15 * MINUTE_US
+"""No time zone's day begins within a quarter of an hour."""
 
 _STATE_OF_THREAD: dict[str, StateName] = {
     "idle": "done",
@@ -42,6 +45,16 @@ def tr(text: str) -> str:
 def local(time_us: int) -> datetime:
     """A moment in the machine's own time zone."""
     return datetime.fromtimestamp(time_us / 1_000_000).astimezone()
+
+
+@lru_cache(maxsize=4096)
+def _day_of_quarter(quarter: int) -> date:
+    return local(quarter * _QUARTER_US).date()
+
+
+def local_day(time_us: int) -> date:
+    """The day of a moment in the machine's own time zone."""
+    return _day_of_quarter(time_us // _QUARTER_US)
 
 
 def clock_time(time_us: int, *, millis: bool = False) -> str:

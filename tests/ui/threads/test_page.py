@@ -407,3 +407,20 @@ def test_thoughts_and_tool_names_are_seen_while_they_stream(desk: PageDesk) -> N
 
     assert "It must be the cache." in desk.page.chat.transcript.text()
     assert desk.target("Unfold tool call get_weather")
+
+
+def test_a_failed_message_shows_its_sentence_once(desk: PageDesk) -> None:
+    desk.open(TRIAGE)
+    sentence = "openrouter refused the key (401). Set OPENROUTER_API_KEY."
+
+    desk.script.store_message(
+        answer(7, sentence, status="failed", metadata={"error": True}),
+    )
+    desk.script.store_message(
+        answer(8, "Half an answ", status="failed", metadata={"partial": True}),
+    )
+    desk.run_until(lambda: "Half an answ" in desk.page.chat.transcript.text())
+
+    text = desk.page.chat.transcript.text()
+    assert text.count(sentence) == 1
+    assert text.endswith("what had come so far is kept.")
