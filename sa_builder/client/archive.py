@@ -249,21 +249,24 @@ class ArchiveClient:
         if not query.include_children:
             return page
         rows: list[LogRow] = []
+        seen = {thread_id}
         for row in page.rows:
             rows.append(row)
-            rows += self._child_rows(row, query)
+            rows += self._child_rows(row, query, seen)
         return page.model_copy(update={"rows": rows})
 
-    def _child_rows(self, row: LogRow, query: LogQuery) -> list[LogRow]:
+    def _child_rows(self, row: LogRow, query: LogQuery, seen: set[ThreadId]) -> list[LogRow]:
+        """A child's rows beneath the first row that names it."""
         child_id = row.child_thread_id
-        if child_id is None or row.kind != "child" or not self._has(child_id):
+        if child_id is None or child_id in seen or not self._has(child_id):
             return []
+        seen.add(child_id)
         inner = query.model_copy(update={"after_id": None, "limit": _MOST_CHILD_ROWS})
         rows: list[LogRow] = []
         for found in self._reader(child_id).logs(inner).rows:
             deeper = found.model_copy(update={"depth": row.depth + 1 + found.depth})
             rows.append(deeper)
-            rows += self._child_rows(deeper, query)
+            rows += self._child_rows(deeper, query, seen)
         return rows
 
     async def _read(self, act: Callable[[], Answer]) -> Answer:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast, get_args
 
 from sa_builder.spec.logs import LogKind, LogQuery, LogStatus
+from sa_builder.util.ids import LogId
 
 KINDS = cast("tuple[LogKind, ...]", get_args(LogKind))
 STATUSES = cast("tuple[LogStatus, ...]", get_args(LogStatus))
@@ -27,14 +28,14 @@ class LogFilter:
     fault: str | None = None
     """One sentence on the first term that means nothing; None when all do."""
 
-    def query(self, *, include_children: bool, limit: int) -> LogQuery:
-        """The first page of what matches."""
+    def query(self, *, limit: int, after_id: LogId | None = None) -> LogQuery:
+        """A page of what matches."""
         return LogQuery(
             kinds=self.kinds,
             statuses=self.statuses,
             text=self.text,
             min_tokens=self.min_tokens,
-            include_children=include_children,
+            after_id=after_id,
             limit=limit,
         )
 

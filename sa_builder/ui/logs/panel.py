@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 from sa_builder.client.base import RuntimeClient
 from sa_builder.errors import KnownError
 from sa_builder.spec.events import LogStored
-from sa_builder.spec.logs import LogRow
+from sa_builder.spec.logs import LogPage, LogQuery, LogRow
 from sa_builder.ui.logs.details import LogDetailsView
+from sa_builder.ui.logs.family import family_page
 from sa_builder.ui.logs.filter_box import FilterBox
 from sa_builder.ui.logs.row_delegate import LogDelegate
 from sa_builder.ui.logs.table_model import (
@@ -288,10 +289,7 @@ class LogsPanel(QWidget):
 
     async def _load_first(self, thread_id: ThreadId, asked: int) -> None:
         """Show the first page, unless it was asked for again meanwhile."""
-        query = self.filter.filter.query(
-            include_children=self.filter.includes_children, limit=PAGE_ROWS
-        )
-        page = await self._client.list_logs(thread_id, query)
+        page = await self._page(thread_id, self.filter.filter.query(limit=PAGE_ROWS))
         if thread_id != self._thread_id or asked != self._asked:
             return
         chosen = self._chosen
@@ -315,14 +313,18 @@ class LogsPanel(QWidget):
 
     async def _load_more(self, thread_id: ThreadId, limit: int) -> None:
         own = [row.id for row in self.model.rows if row.thread_id == thread_id]
-        query = self.filter.filter.query(
-            include_children=self.filter.includes_children, limit=limit
-        ).model_copy(update={"after_id": own[-1] if own else None})
-        page = await self._client.list_logs(thread_id, query)
+        query = self.filter.filter.query(limit=limit, after_id=own[-1] if own else None)
+        page = await self._page(thread_id, query)
         if thread_id == self._thread_id:
             self.model.append_page(page)
             self.rows_learned.emit(list(page.rows))
             self._show_figures()
+
+    async def _page(self, thread_id: ThreadId, query: LogQuery) -> LogPage:
+        """A page of the thread's own rows, with the children's where they are wanted."""
+        if not self.filter.includes_children:
+            return await self._client.list_logs(thread_id, query)
+        return await family_page(self._client, thread_id, query)
 
     async def _load_details(self, row: LogRow) -> None:
         details = await self._client.get_log(row.thread_id, row.id)

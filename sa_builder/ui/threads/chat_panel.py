@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLay
 from sa_builder.client.base import RuntimeClient
 from sa_builder.errors import KnownError
 from sa_builder.spec.events import Event, MessageDelta, MessageStored, ThreadChanged
-from sa_builder.spec.logs import LogRow
+from sa_builder.spec.logs import LogQuery, LogRow
 from sa_builder.spec.threads import MessageQuery, SendMessage, ThreadDetails, ThreadQuery
 from sa_builder.ui.tasks import Tasks
 from sa_builder.ui.theme import Theme
@@ -248,6 +248,7 @@ class ChatPanel(QWidget):
             child = conversation.add_child(summary)
             found = await self._client.list_messages(summary.id, MessageQuery(limit=50))
             child.messages.update({message.id: message for message in found.messages})
+            await self._learn_durations(conversation, summary.id)
 
     async def _load_older(self, conversation: Conversation) -> None:
         try:
@@ -267,7 +268,13 @@ class ChatPanel(QWidget):
         child = conversation.children.get(child_id)
         if child is not None:
             child.messages.update({message.id: message for message in page.messages})
+            await self._learn_durations(conversation, child_id)
         self._refresh(conversation)
+
+    async def _learn_durations(self, conversation: Conversation, child_id: ThreadId) -> None:
+        """Read how long a child's tool calls took; its messages do not say."""
+        query = LogQuery(kinds=("tool", "child"), limit=200)
+        conversation.add_logs((await self._client.list_logs(child_id, query)).rows)
 
     # events
 

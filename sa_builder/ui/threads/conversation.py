@@ -50,7 +50,7 @@ class Conversation:
         self.messages: dict[MessageId, Message] = {}
         self.children: dict[ThreadId, ChildThread] = {}
         self.show_silent = False
-        self.durations_ms: dict[LogId, float] = {}
+        self.durations_ms: dict[tuple[ThreadId, LogId], float] = {}
         """Of tool calls, by their log row; filled as log rows become known."""
         self._streams: dict[MessageId, TextBlock] = {}
         self._stream_heads: dict[MessageId, MessageDelta] = {}
@@ -82,10 +82,11 @@ class Conversation:
         """Learn how long tool calls took; True when that changes what is shown."""
         changed = False
         for row in rows:
-            is_call = row.kind in ("tool", "child") and row.duration_ms is not None
-            if is_call and row.thread_id == self.details.summary.id:
-                changed = changed or self.durations_ms.get(row.id) != row.duration_ms
-                self.durations_ms[row.id] = row.duration_ms or 0
+            known = row.thread_id == self.details.summary.id or row.thread_id in self.children
+            if known and row.kind in ("tool", "child") and row.duration_ms is not None:
+                key = (row.thread_id, row.id)
+                changed = changed or self.durations_ms.get(key) != row.duration_ms
+                self.durations_ms[key] = row.duration_ms
         return changed
 
     def stream(self, delta: MessageDelta) -> TextBlock | None:
@@ -215,6 +216,7 @@ class Conversation:
             result is not None,
             tuple(child.messages.values()),
             tuple((key, len(block.text)) for key, block in child.streams.items()),
+            sum(1 for thread_id, _ in self.durations_ms if thread_id == summary.id),
         )
         key = f"child/{call.id}"
         known = self._made.get(key)
@@ -256,7 +258,7 @@ class Conversation:
                     f"call/{child.summary.id}/{call.id}",
                     call,
                     result,
-                    _duration_ms(result, {}),
+                    _duration_ms(result, self.durations_ms),
                     running=running,
                 )
                 row.indent_px = 0
@@ -413,11 +415,13 @@ def _tool_block(
     )
 
 
-def _duration_ms(result: Message | None, by_log: Mapping[LogId, float]) -> float | None:
+def _duration_ms(
+    result: Message | None, by_log: Mapping[tuple[ThreadId, LogId], float]
+) -> float | None:
     if result is None:
         return None
-    if result.log_id is not None and result.log_id in by_log:
-        return by_log[result.log_id]
+    if result.log_id is not None and (result.thread_id, result.log_id) in by_log:
+        return by_log[result.thread_id, result.log_id]
     if result.request_sent_at_us and result.response_completed_at_us:
         return (result.response_completed_at_us - result.request_sent_at_us) / 1000
     return None

@@ -283,6 +283,10 @@ class ChildBlock(FoldBlock):
         self._state_word = state_word
         self._blocks = blocks
 
+    def spoken(self) -> str:
+        inner = "\n".join(block.spoken() for block in self._blocks)
+        return f"{self.agent}, {self._caption}, {self._state_word}\n{inner}".strip()
+
     def title(self) -> str:
         return f"{tr('child thread')} {self.agent}"
 

@@ -184,6 +184,7 @@ class ThreadListPanel(QWidget):
         self._states: tuple[ThreadState, ...] = ()
         self._asked = 0
         self._holding = 0
+        self._has_failed = False
         self._open_id: ThreadId | None = None
         self.setObjectName("panel_left")
         self.setMinimumWidth(220)
@@ -287,6 +288,12 @@ class ThreadListPanel(QWidget):
         """Ask for the first page anew."""
         self._asked += 1
         self._tasks.start(self._load_first(self._asked), on_error=self._on_failed)
+
+    def retry(self) -> None:
+        """Ask again if the last answer was a refusal: the runtime was not up yet."""
+        if self._has_failed:
+            self._has_failed = False
+            self.reload()
 
     def select(self, thread_id: ThreadId) -> None:
         """Mark a thread as the open one, without opening it again."""
@@ -465,6 +472,7 @@ class ThreadListPanel(QWidget):
         menu.popup(self.view.viewport().mapToGlobal(place))
 
     def _on_failed(self, error: KnownError) -> None:
+        self._has_failed = True
         self._empty.set_text(error.sentence, error.act)
         if not self.model.rowCount():
             self._stack.setCurrentWidget(self._empty)

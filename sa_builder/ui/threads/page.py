@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QTabBar, Q
 
 from sa_builder.client.base import RuntimeClient
 from sa_builder.errors import KnownError
-from sa_builder.spec.events import LogStored, ThreadChanged, ThreadDeleted
+from sa_builder.spec.events import LogStored, RuntimeChanged, ThreadChanged, ThreadDeleted
 from sa_builder.spec.threads import (
     AgentSummary,
     CreateThread,
@@ -328,6 +328,9 @@ class ThreadsPage(QWidget):
                 self.logs.show_thread(None)
         elif isinstance(event, LogStored):
             self.logs.take_event(event)
+            self.chat.take_logs([event.row])
+        elif isinstance(event, RuntimeChanged):
+            self.list_panel.retry()
         else:
             self.chat.take_event(event)  # pyright: ignore[reportArgumentType]
 

@@ -290,3 +290,14 @@ def test_a_payload_is_saved_as_it_is(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(KnownError, match="cannot be written"):
         write_payload(str(tmp_path / "missing" / "x"), "text")
+
+
+def test_rows_of_children_match_the_filter_even_when_their_maker_does_not(desk: PageDesk) -> None:
+    panel = panel_of(desk)
+
+    click(panel.children_button)
+    type_text(panel.filter.line, "kind:tool ")
+    desk.run_until(lambda: panel.model.rowCount() == 2)
+
+    assert [row.title for row in panel.model.rows] == ["get_github_issue", "label_github_issue"]
+    assert {row.depth for row in panel.model.rows} == {1}
