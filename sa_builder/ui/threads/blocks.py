@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -54,7 +55,7 @@ class Target:
         return replace(self, rect=self.rect.translated(left, top))
 
 
-class Block:
+class Block(ABC):
     """A part of a transcript; heights are cached for one width."""
 
     gap_px = 6.0
@@ -86,13 +87,13 @@ class Block:
         """Its contents changed: measure it again."""
         self._measured = None
 
+    @abstractmethod
     def measure(self, ink: Ink, width: float) -> float:
         """The height at an inner width."""
-        raise NotImplementedError
 
+    @abstractmethod
     def paint(self, painter: QPainter, ink: Ink, x: float, y: float, width: float) -> None:
         """Paint at a place; `width` is the inner one."""
-        raise NotImplementedError
 
     def targets(self, ink: Ink, width: float) -> Sequence[Target]:
         """What can be pressed, in the block's own coordinates."""
