@@ -10,6 +10,7 @@ import json
 import statistics
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import TypedDict
@@ -44,12 +45,14 @@ graph.add_node("tool", tool)
 graph.add_edge(START, "model")
 graph.add_edge("model", "tool")
 graph.add_conditional_edges("tool", lambda state: END if state["steps"] >= STEPS else "model")
-with tempfile.TemporaryDirectory() as folder:
-    with SqliteSaver.from_conn_string(str(Path(folder, "peer.db"))) as saver:
-        compiled = graph.compile(checkpointer=saver)
-        config = {"configurable": {"thread_id": "1"}, "recursion_limit": 4 * STEPS}
-        compiled.invoke({"steps": 0}, config, durability="sync")
-taken = [(after - before) * 1000 for before, after in zip(began, began[1:])]
+with (
+    tempfile.TemporaryDirectory() as folder,
+    SqliteSaver.from_conn_string(str(Path(folder, "peer.db"))) as saver,
+):
+    compiled = graph.compile(checkpointer=saver)
+    config = {"configurable": {"thread_id": "1"}, "recursion_limit": 4 * STEPS}
+    compiled.invoke({"steps": 0}, config, durability="sync")
+taken = [(after - before) * 1000 for before, after in pairwise(began)]
 print(
     json.dumps(
         {

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from sa_builder.client.base import Listener
 from sa_builder.errors import RuntimeRefused, StoreError
+from sa_builder.spec.events import Listener
 from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery, LogRow
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sa_builder.spec.events import Event
+from sa_builder.spec.events import Listener
 from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import (
@@ -26,9 +26,6 @@ from sa_builder.spec.threads import (
     ThreadSummary,
 )
 from sa_builder.util.ids import LogId, MessageId, ThreadId
-
-Listener = Callable[[Event], None]
-"""Called on the runtime's OS thread, in order; must return at once and touch no Qt state."""
 
 
 class RuntimeClient(Protocol):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sa_builder.client.base import Listener
 from sa_builder.client.loop import RuntimeLoop
 from sa_builder.service.service import Service
+from sa_builder.spec.events import Listener
 from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sa_builder.client.base import Listener
 from sa_builder.errors import RuntimeRefused
 from sa_builder.spec.events import (
     Event,
+    Listener,
     LogStored,
     MessageDelta,
     MessageStored,

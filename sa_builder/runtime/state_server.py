@@ -129,7 +129,7 @@ class ThreadStateServer:
         ]
         if not found:
             raise RuntimeRefused(f"{agent.name} has no relationship {name}.", code="child.unknown")
-        side, offer = found[0]
+        owner_side, offer = found[0]
         arguments: dict[str, Any] = dict(wish.get("arguments") or {})
 
         def apply(tx: Tx, view: ThreadView) -> ChildEntry:
@@ -138,7 +138,7 @@ class ThreadStateServer:
                 raise RuntimeRefused(refusal, code="child.refused")
             tx.full = True
             return spawn(
-                tx, view, offer, owner_side=side, name=str(wish["name"]), arguments=arguments,
+                tx, view, offer, owner_side=owner_side, name=str(wish["name"]), arguments=arguments,
                 message=wish.get("message"), now_us=engine.clock.now_us(),
             )  # fmt: skip
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sa_builder.client.base import Listener
 from sa_builder.errors import KnownError, ProjectError, RuntimeRefused
 from sa_builder.providers.base import Provider
 from sa_builder.providers.catalog import Providers
@@ -22,7 +21,7 @@ from sa_builder.service.agents import agent_summaries
 from sa_builder.service.environment import ProjectEnvironment
 from sa_builder.service.thread_secrets import ThreadSecrets
 from sa_builder.spec.definitions import ModelDefinition, ToolDefinition
-from sa_builder.spec.events import Event, RuntimeChanged, ThreadChanged
+from sa_builder.spec.events import Event, Listener, RuntimeChanged, ThreadChanged
 from sa_builder.spec.host_wire import HostManifest
 from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery
 from sa_builder.spec.messages import Message, SideName
@@ -40,6 +39,7 @@ from sa_builder.spec.threads import (
     ThreadSummary,
 )
 from sa_builder.store.layout import DataFolder, ProjectLock
+from sa_builder.store.thread_index import read_page
 from sa_builder.store.thread_reader import ThreadReader
 from sa_builder.util.clock import Clock, SystemClock
 from sa_builder.util.ids import LogId, MessageId, ThreadId
@@ -278,7 +278,9 @@ class Service:
     # reading
 
     async def list_threads(self, query: ThreadQuery) -> ThreadPage:
-        return await self.engine.index.page(query)
+        if self._engine is not None:
+            return await self._engine.index.page(query)
+        return await self._read(lambda: read_page(self._folder.registry, query))
 
     async def get_thread(self, thread_id: ThreadId) -> ThreadDetails:
         return await self._from_file(thread_id, ThreadReader.details)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -72,3 +73,6 @@ Event = Annotated[
     ThreadChanged | ThreadDeleted | MessageStored | MessageDelta | LogStored | RuntimeChanged,
     Field(discriminator="kind"),
 ]
+
+Listener = Callable[[Event], None]
+"""Called on the runtime's OS thread, in order; must return at once and touch no Qt state."""

@@ -15,7 +15,7 @@ from sa_builder.store.database import Tx, Writers
 from sa_builder.store.layout import DataFolder
 from sa_builder.store.rows import upsert
 from sa_builder.store.schema import ensure_registry_tables
-from sa_builder.store.sqlite import Sqlite, Value
+from sa_builder.store.sqlite import Sqlite, SqliteError, Value, explained
 from sa_builder.store.thread_reader import ThreadReader
 from sa_builder.util.ids import ThreadId
 
@@ -137,6 +137,24 @@ def _put(tx: Tx, summary: ThreadSummary, *, is_busy: bool) -> None:
             "updated_at_us": summary.updated_at_us,
         },
     )
+
+
+def read_page(registry: Path, query: ThreadQuery) -> ThreadPage:
+    """A page of the registry, read beside whatever process runs the project.
+
+    Raises:
+        StoreError: the registry cannot be read.
+    """
+    if not registry.exists():
+        return ThreadPage(rows=[], total=0)
+    try:
+        file = Sqlite(registry, read_only=True)
+        try:
+            return page(file, query)
+        finally:
+            file.close()
+    except SqliteError as error:
+        raise explained(error, registry) from error
 
 
 def page(file: Sqlite, query: ThreadQuery) -> ThreadPage:

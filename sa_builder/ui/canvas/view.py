@@ -1,0 +1,458 @@
+"""The canvas: shows a graph, is panned and zoomed, and lets a port be dragged to a card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
+
+from sa_builder.project.arrange import arrange, moved_to
+from sa_builder.project.arrange_routes import quick_route
+from sa_builder.project.arrange_shapes import Arrangement, Route
+from sa_builder.project.shapes import Graph, Target
+from sa_builder.ui.canvas.cards import Card, Look
+from sa_builder.ui.canvas.edges import Trace, rounded_route
+from sa_builder.ui.theme import Theme
+
+Point = tuple[float, float]
+MAGNET_PX = 20
+LEAST_ZOOM, MOST_ZOOM = 0.1, 3.0
+
+
+class Canvas(QGraphicsView):
+    """A view over one graph.
+
+    Signals:
+        address_chosen: str; a card or trace was selected, "" when none is.
+        opened: str; a card was double-clicked: its address.
+        aimed: (str source, str target); in a drag, over a card that takes it ("" over none).
+        dropped: (str source, str target); a port was dropped on a card that takes it.
+        dropped_on_empty: (str source, QPoint global); a port was dropped on empty canvas.
+        drag_began: str; the source's address. drag_ended: the drag is over, however.
+        disconnect_wished: str; the selected trace is to go: its edge's id.
+        connect_wished: str; the keyboard asks for what to connect an address to.
+        moved: object; node id → top left corner of every card a person has moved.
+        zoomed: int; per cent.
+    """
+
+    address_chosen = Signal(str)
+    opened = Signal(str)
+    aimed = Signal(str, str)
+    dropped = Signal(str, str)
+    dropped_on_empty = Signal(str, QPoint)
+    drag_began = Signal(str)
+    drag_ended = Signal()
+    disconnect_wished = Signal(str)
+    connect_wished = Signal(str)
+    moved = Signal(object)
+    zoomed = Signal(int)
+
+    def __init__(
+        self,
+        theme: Theme,
+        targets: Callable[[str], Sequence[Target]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Make an empty canvas.
+
+        Args:
+            targets: source address → what a drop on each node would do.
+        """
+        super().__init__(parent)
+        self._theme = theme
+        self._targets_of = targets
+        self._scene = QGraphicsScene(self)
+        self.setScene(self._scene)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
+        self.setDragMode(QGraphicsView.DragMode.RubberBandDrag)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("Canvas"))
+        self.setMouseTracking(True)
+        self._look = Look(theme, self.devicePixelRatioF())
+        self._graph = Graph(nodes=(), edges=())
+        self._arrangement = Arrangement(boxes={}, routes={})
+        self._moved: dict[str, Point] = {}
+        self.cards: dict[str, Card] = {}
+        self.traces: dict[str, Trace] = {}
+        self._source: str | None = None
+        self._source_point = QPointF()
+        self._hand = QPointF()
+        self._aim = ""
+        self._allowed: dict[str, Target] = {}
+        self._pan_from: QPoint | None = None
+        self._press_places: dict[str, QPointF] = {}
+        self._scene.selectionChanged.connect(self._on_scene_selection_changed)
+        theme.changed.connect(self._on_theme_changed)
+
+    # showing
+
+    def show_graph(self, graph: Graph, moved: Mapping[str, Point]) -> None:
+        """Draw a graph; the selection is kept where its address is still there."""
+        chosen = self.selected_address()
+        self._graph = graph
+        self._moved = {node.id: moved[node.id] for node in graph.nodes if node.id in moved}
+        self._arrangement = arrange(graph, self._moved)
+        self._rebuild()
+        if chosen:
+            self.select(chosen)
+
+    def select(self, address: str) -> None:
+        """Select the card or trace of an address, silently when there is none."""
+        self._scene.blockSignals(True)
+        self._scene.clearSelection()
+        self._scene.blockSignals(False)
+        item = self.cards.get(address) or self.traces.get(address)
+        if item is None:
+            owner = address.split(".", 1)[0]
+            item = self.cards.get(owner)
+        if item is not None:
+            item.setSelected(True)
+
+    def selected_address(self) -> str:
+        """The address of what is selected; empty when nothing is."""
+        for item in self._scene.selectedItems():
+            if isinstance(item, Card):
+                return item.node.address
+            if isinstance(item, Trace):
+                return item.edge.id
+        return ""
+
+    def fit(self) -> None:
+        """Show everything, at most at 100 %."""
+        rect = self._content_rect()
+        if rect.isEmpty():
+            return
+        room = self.viewport().rect()
+        scale = min(room.width() / rect.width(), room.height() / rect.height(), 1.0)
+        self.setTransform(QTransform.fromScale(scale, scale))
+        self.centerOn(rect.center())
+        self.zoomed.emit(self.zoom_percent())
+
+    def zoom_percent(self) -> int:
+        return round(self.transform().m11() * 100)
+
+    def zoom_by(self, factor: float) -> None:
+        """Zoom about the cursor, or the middle."""
+        wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
+        factor = wanted / self.transform().m11()
+        self.scale(factor, factor)
+        self.zoomed.emit(self.zoom_percent())
+
+    def zoom_to_full(self) -> None:
+        """100 %."""
+        self.zoom_by(1 / self.transform().m11())
+
+    def port_point(self, address: str) -> QPoint | None:
+        """Where a port is, in viewport pixels."""
+        for card in self.cards.values():
+            for port, centre in card.ports():
+                if port == address:
+                    return self.mapFromScene(card.mapToScene(centre))
+        return None
+
+    def card_point(self, node_id: str) -> QPoint | None:
+        """The middle of a card, in viewport pixels."""
+        card = self.cards.get(node_id)
+        if card is None:
+            return None
+        return self.mapFromScene(card.mapToScene(QPointF(92, 24)))
+
+    # Qt
+
+    def drawBackground(self, painter: QPainter, rect: QRectF | object) -> None:
+        assert isinstance(rect, QRectF)
+        painter.fillRect(rect, self._look.brush("surface.canvas"))
+        if self.transform().m11() < 0.5:
+            return
+        step = 24
+        painter.setPen(QPen(self._look.color("line.grid"), 1.5))
+        left, top = int(rect.left()) // step * step, int(rect.top()) // step * step
+        points = [
+            QPointF(x, y)
+            for x in range(left, int(rect.right()) + step, step)
+            for y in range(top, int(rect.bottom()) + step, step)
+        ]
+        painter.drawPoints(points)
+
+    def drawForeground(self, painter: QPainter, rect: QRectF | object) -> None:
+        if self._source is None:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        end = self._hand
+        if self._aim:
+            card = self.cards[self._aim]
+            end = card.mapToScene(card.in_point())
+        points = quick_route((self._source_point.x(), self._source_point.y()), (end.x(), end.y()))
+        painter.setPen(self._look.pen("edge.preview", 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(rounded_route([QPointF(x, y) for x, y in points]))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if event.button() == Qt.MouseButton.MiddleButton:
+            self._pan_from = event.position().toPoint()
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            return
+        if event.button() == Qt.MouseButton.LeftButton:
+            found = self._port_under(event.position().toPoint())
+            if found is not None:
+                self._begin_drag(*found, event.position().toPoint())
+                return
+            self._press_places = {key: card.pos() for key, card in self.cards.items()}
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = event.position().toPoint()
+        if self._pan_from is not None:
+            by = at - self._pan_from
+            self._pan_from = at
+            self._pan(by.x(), by.y())
+            return
+        if self._source is not None:
+            self._drag_to(at)
+            return
+        super().mouseMoveEvent(event)
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._follow_moved_cards()
+        self.viewport().setCursor(
+            Qt.CursorShape.CrossCursor if self._port_under(at) else Qt.CursorShape.ArrowCursor
+        )
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._pan_from is not None:
+            self._pan_from = None
+            self.unsetCursor()
+            return
+        if self._source is not None:
+            self._drag_to(event.position().toPoint())
+            self._drop(event.globalPosition().toPoint())
+            return
+        super().mouseReleaseEvent(event)
+        changed = {
+            key: (card.pos().x(), card.pos().y())
+            for key, card in self.cards.items()
+            if self._press_places.get(key, card.pos()) != card.pos()
+        }
+        self._press_places = {}
+        if changed:
+            self._moved.update(changed)
+            self.moved.emit(dict(self._moved))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        item = self.itemAt(event.position().toPoint())
+        if isinstance(item, Card):
+            self.opened.emit(item.node.address)
+            return
+        super().mouseDoubleClickEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom_by(1.0015 ** delta.y())
+        else:
+            self._pan(delta.x() / 2, delta.y() / 2)
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self._source is not None:
+            self._end_drag()
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            address = self.selected_address()
+            if address in self.traces:
+                self.disconnect_wished.emit(address)
+        elif key == Qt.Key.Key_C and not event.modifiers():
+            if address := self.selected_address():
+                self.connect_wished.emit(address)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if address := self.selected_address():
+                self.opened.emit(address)
+        elif key == Qt.Key.Key_1:
+            self.fit()
+        elif key == Qt.Key.Key_0:
+            self.zoom_to_full()
+        elif key in _ARROWS:
+            self._walk(*_ARROWS[key])
+        else:
+            super().keyPressEvent(event)
+
+    # within
+
+    def _rebuild(self) -> None:
+        self._scene.blockSignals(True)
+        self._scene.clear()
+        self._scene.blockSignals(False)
+        self.cards = {}
+        self.traces = {}
+        for edge in self._graph.edges:
+            route = self._arrangement.routes.get(edge.id)
+            if route is not None:
+                trace = Trace(edge, route, self._look)
+                self.traces[edge.id] = trace
+                self._scene.addItem(trace)
+        for node in self._graph.nodes:
+            box = self._arrangement.boxes[node.id]
+            card = Card(node, self._look)
+            card.setPos(box.x, box.y)
+            self.cards[node.id] = card
+            self._scene.addItem(card)
+        self._scene.setSceneRect(self._content_rect().adjusted(-2000, -2000, 2000, 2000))
+
+    def _content_rect(self) -> QRectF:
+        bounds = self._arrangement.bounds
+        return QRectF(bounds.x - 24, bounds.y - 24, bounds.width + 64, bounds.height + 64)
+
+    def _pan(self, x: float, y: float) -> None:
+        horizontal, vertical = self.horizontalScrollBar(), self.verticalScrollBar()
+        horizontal.setValue(round(horizontal.value() - x))
+        vertical.setValue(round(vertical.value() - y))
+
+    def _port_under(self, at: QPoint) -> tuple[str, QPointF] | None:
+        reach = 10 / self.transform().m11()
+        point = self.mapToScene(at)
+        for card in self.cards.values():
+            address = card.port_at(card.mapFromScene(point), reach)
+            if address is not None:
+                centre = next(centre for port, centre in card.ports() if port == address)
+                return address, card.mapToScene(centre)
+        return None
+
+    def _begin_drag(self, source: str, start: QPointF, at: QPoint) -> None:
+        self._source = source
+        self._source_point = start
+        self._hand = self.mapToScene(at)
+        self._aim = ""
+        self._allowed = {target.node: target for target in self._targets_of(source)}
+        for node_id, card in self.cards.items():
+            target = self._allowed.get(node_id)
+            if source.split(".", 1)[0] == card.node.address:
+                card.show_light("source", hot_port=source)
+            elif target is not None and target.allowed:
+                card.show_light("target", target.says)
+            else:
+                card.show_light("dimmed", target.says if target else "")
+        for trace in self.traces.values():
+            trace.set_dimmed(True)
+        self.drag_began.emit(source)
+
+    def _drag_to(self, at: QPoint) -> None:
+        self._hand = self.mapToScene(at)
+        reach = MAGNET_PX / self.transform().m11()
+        found = ""
+        for node_id, card in self.cards.items():
+            target = self._allowed.get(node_id)
+            if target is None or not target.allowed:
+                continue
+            near = card.mapRectToScene(card.shape().boundingRect())
+            if near.adjusted(-reach, -reach, reach, reach).contains(self._hand):
+                found = node_id
+                if near.contains(self._hand):
+                    break
+        if found != self._aim:
+            for node_id in (self._aim, found):
+                if node_id:
+                    light = "aimed" if node_id == found else "target"
+                    self.cards[node_id].show_light(light, self._allowed[node_id].says)
+            self._aim = found
+            self.aimed.emit(self._source, found)
+        self.viewport().update()
+
+    def _drop(self, at_global: QPoint) -> None:
+        source, target = self._source, self._aim
+        is_far = (self._hand - self._source_point).manhattanLength() > 2 * MAGNET_PX
+        is_empty = not any(
+            card.mapRectToScene(card.boundingRect()).contains(self._hand)
+            for card in self.cards.values()
+        )
+        self._end_drag()
+        assert source is not None
+        if target:
+            self.dropped.emit(source, target)
+        elif is_far and is_empty:
+            self.dropped_on_empty.emit(source, at_global)
+
+    def _end_drag(self) -> None:
+        self._source = None
+        self._aim = ""
+        for card in self.cards.values():
+            card.show_light("none")
+        for trace in self.traces.values():
+            trace.set_dimmed(False)
+        self.viewport().update()
+        self.drag_ended.emit()
+
+    def _follow_moved_cards(self) -> None:
+        places = {
+            key: (card.pos().x(), card.pos().y())
+            for key, card in self.cards.items()
+            if card.isSelected()
+        }
+        if not places or not self._press_places:
+            return
+        self._arrangement = moved_to(self._graph, self._arrangement, places)
+        for edge_id, route in self._arrangement.routes.items():
+            trace = self.traces.get(edge_id)
+            if trace is not None:
+                _set_if_changed(trace, route)
+
+    def _walk(self, x: int, y: int) -> None:
+        card = next((c for c in self.cards.values() if c.isSelected()), None)
+        if card is None:
+            if self.cards:
+                next(iter(self.cards.values())).setSelected(True)
+            return
+        here = card.pos()
+
+        def cost(other: Card) -> float:
+            by = other.pos() - here
+            along, across = by.x() * x + by.y() * y, abs(by.x() * y) + abs(by.y() * x)
+            return along + 2 * across if along > 1 else float("inf")
+
+        best = min((c for c in self.cards.values() if c is not card), key=cost, default=None)
+        if best is not None and cost(best) < float("inf"):
+            self._scene.clearSelection()
+            best.setSelected(True)
+            self.ensureVisible(best, 40, 40)
+
+    def _on_scene_selection_changed(self) -> None:
+        self.address_chosen.emit(self.selected_address())
+
+    def _on_theme_changed(self) -> None:
+        self._look = Look(self._theme, self.devicePixelRatioF())
+        chosen = self.selected_address()
+        self._rebuild()
+        if chosen:
+            self.select(chosen)
+        self.viewport().update()
+
+
+def _set_if_changed(trace: Trace, route: Route) -> None:
+    start, end = route.points[0], route.points[-1]
+    if (trace.start.x(), trace.start.y(), trace.end.x(), trace.end.y()) != (*start, *end):
+        trace.set_route(route)
+
+
+_ARROWS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}

@@ -1,0 +1,125 @@
+"""run, resume, threads and logs: what they print, and how they fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+QUESTION = "Triage issue 42 in acme/widgets"
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in ("SA_TEST_MODE", "GITHUB_TOKEN", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_an_answer_streams_to_stdout_alone(command: Command, sample: Path) -> None:
+    said = command("run", "weather_agent", "-m", "Weather in Paris?", "--project", sample)
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out == "In Paris it is 18.4 °C and partly cloudy, with a light wind of 11 km/h.\n"
+
+
+def test_a_handlers_answer_is_printed_too(command: Command, sample: Path) -> None:
+    said = command("run", "echo_once", "-m", "hi", "--project", sample)
+
+    assert (said.code, said.out, said.err) == (0, "Received: hi\n", "")
+
+
+def test_threads_can_be_listed_shown_read_and_deleted(command: Command, sample: Path) -> None:
+    made = command("run", "repo_assistant", "-m", QUESTION, "--json", "--project", sample)
+    thread_id = json.loads(made.out)["thread_id"]
+
+    listed = command("threads", "--project", sample)
+    assert thread_id in listed.out
+    assert listed.out.endswith("1 thread\n")
+    shown = command("threads", "show", thread_id, "--project", sample)
+    assert "prompt repo_assistant" in shown.out
+    assert "issue_triage" in shown.out
+    messages = command("threads", "messages", thread_id, "--project", sample)
+    assert QUESTION in messages.out
+    assert "calls subagent_create" in messages.out
+    logs = command("threads", "logs", thread_id, "--project", sample)
+    assert "conversational" in logs.out
+
+    file = sample / ".sa_builder" / "threads" / thread_id / "thread.db"
+    alone = sample.parent / "alone.db"
+    alone.write_bytes(file.read_bytes())
+    offline = command("logs", alone)
+    assert offline.code == 0
+    assert "conversational" in offline.out
+    first = json.loads(command("logs", alone, "--json").out)["logs"]
+    model = next(row["id"] for row in first if row["kind"] == "model")
+    details = json.loads(command("logs", alone, "--log", str(model)).out)
+    assert QUESTION in details["request_body"]
+
+    assert command("threads", "delete", thread_id, "--project", sample).code == 0
+    assert command("threads", "--project", sample).out == "0 threads\n"
+    assert not file.exists()
+
+
+def test_nothing_to_resume_is_said(command: Command, sample: Path) -> None:
+    said = command("resume", "--project", sample)
+
+    assert (said.code, said.out, said.err) == (0, "Nothing was left to go on with.\n", "")
+
+
+def test_an_unknown_agent_is_a_sentence(command: Command, sample: Path) -> None:
+    said = command("run", "nobody", "-m", "hi", "--project", sample)
+
+    assert said.code == 1
+    assert "nobody" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_an_unknown_thread_is_a_sentence(command: Command, sample: Path) -> None:
+    for words in (("threads", "show", "no-such"), ("resume", "--thread", "no-such")):
+        said = command(*words, "--project", sample)
+        assert said.code == 1
+        assert said.err.count("\n") == 1
+        assert "no-such" in said.err
+
+
+def test_a_missing_project_is_a_sentence(command: Command, tmp_path: Path) -> None:
+    said = command("run", "x", "-m", "hi", "--project", tmp_path / "nowhere")
+
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_syntax_error_is_told_with_its_file(command: Command, sample: Path) -> None:
+    (sample / "agents/prompts/weather.py").write_text("def broken(:\n")
+
+    said = command("run", "weather_agent", "-m", "hi", "--project", sample)
+
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    assert "weather" in said.err
+
+
+def test_live_without_a_key_is_a_sentence(command: Command, sample: Path) -> None:
+    said = command("run", "assistant_agent", "-m", "hi", "--live", "--project", sample)
+
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    assert "OPENROUTER_API_KEY" in said.err
+
+
+def test_a_dead_network_is_a_sentence(command: Command, sample: Path) -> None:
+    (sample / "agents/models/conversational.py").write_text(
+        "from sa_builder.spec import define_model\n\n"
+        'model = define_model(name="conversational", provider="compatible", model="m",\n'
+        '    base_url="http://127.0.0.1:9/v1/chat/completions")\n'
+    )
+
+    said = command("run", "assistant_agent", "-m", "hi", "--live", "--project", sample)
+
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    assert "127.0.0.1:9" in said.err
