@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
-from sa_builder.service.service import Service
 
 from benchmarks.measure import median_ms, table
+from sa_builder.service.service import Service
 from sa_builder.spec.logs import LogQuery
 from sa_builder.spec.threads import CreateThread, SendMessage
 from sa_builder.util.ids import LogId, ThreadId

@@ -1,15 +1,15 @@
 """Every error the product raises on purpose.
 
-    Exception
-    ├── KnownError            the world's or the user's: one sentence, an act to take, a code
-    │   ├── ProjectError      no project there, a file that cannot be read or written
-    │   ├── EditRefused       an edit that would not read back as intended, or may not be made
-    │   ├── DefinitionError   a definition that breaks a rule (raised by define_*)
-    │   ├── StoreError        a database that is locked, corrupt, newer, full
-    │   ├── ProviderError     a model call that failed (in sa_builder.providers.base)
-    │   ├── RuntimeRefused    a wish the runtime does not grant: unknown agent, thread ended
-    │   └── HostError         the code host cannot start, died, or was stopped
-    └── BugError              ours: report it with its traceback
+Exception
+├── KnownError            the world's or the user's: one sentence, an act to take, a code
+│   ├── ProjectError      no project there, a file that cannot be read or written
+│   ├── EditRefused       an edit that would not read back as intended, or may not be made
+│   ├── DefinitionError   a definition that breaks a rule (raised by define_*)
+│   ├── StoreError        a database that is locked, corrupt, newer, full
+│   ├── ProviderError     a model call that failed (in sa_builder.providers.base)
+│   ├── RuntimeRefused    a wish the runtime does not grant: unknown agent, thread ended
+│   └── HostError         the code host cannot start, died, or was stopped
+└── BugError              ours: report it with its traceback
 """
 
 from __future__ import annotations

@@ -289,9 +289,7 @@ class _Part:
             groups: dict[object, list[_Chain]] = {}
             for chain in chains:
                 groups.setdefault((chain.key, id(chain.cells[-2])), []).append(chain)
-            ordered = sorted(
-                groups.values(), key=lambda group: group[0].levels(self._node_of)[-2]
-            )
+            ordered = sorted(groups.values(), key=lambda group: group[0].levels(self._node_of)[-2])
             slots = min(len(ordered), MOST_ENDS)
             for at, group in enumerate(ordered):
                 slot = at * slots // len(ordered)
@@ -310,7 +308,9 @@ class _Part:
                 key = self._leg_key(chain, at, gap)
                 leg = found.setdefault(gap, {}).get(key)
                 if leg is None:
-                    found[gap][key] = GapLeg(key, chain.edge.kind, start, min(start, end), max(start, end))
+                    found[gap][key] = GapLeg(
+                        key, chain.edge.kind, start, min(start, end), max(start, end)
+                    )
                 else:
                     leg.top, leg.bottom = min(leg.top, end), max(leg.bottom, end)
         return {gap: list(legs.values()) for gap, legs in found.items()}

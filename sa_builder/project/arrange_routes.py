@@ -151,7 +151,10 @@ class _Crowd:
         for edge_id, route in arrangement.routes.items():
             for (ax, ay), (bx, by) in zip(route.points, route.points[1:], strict=False):
                 piece = Box(
-                    x=min(ax, bx) - 1, y=min(ay, by) - 1, width=abs(ax - bx) + 2, height=abs(ay - by) + 2
+                    x=min(ax, bx) - 1,
+                    y=min(ay, by) - 1,
+                    width=abs(ax - bx) + 2,
+                    height=abs(ay - by) + 2,
                 )
                 self._put(edge_id, piece)
 
@@ -200,9 +203,7 @@ def _cells(box: Box) -> list[tuple[int, int]]:
 
 
 def _length(way: Sequence[Point]) -> float:
-    return sum(
-        abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in zip(way, way[1:], strict=False)
-    )
+    return sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in zip(way, way[1:], strict=False))
 
 
 def _is_blocked(way: Sequence[Point], boxes: Sequence[Box]) -> bool:

@@ -140,7 +140,18 @@ class FieldValue:
     """Words for people, sentence case."""
     group: str
     """Heading in the form: Agent, Side A, Relationship, First message, Availability, …"""
-    type: Literal["text", "long_text", "bool", "int", "choice", "name", "names", "mapping", "records", "schema"]
+    type: Literal[
+        "text",
+        "long_text",
+        "bool",
+        "int",
+        "choice",
+        "name",
+        "names",
+        "mapping",
+        "records",
+        "schema",
+    ]
     value: Any
     """The literal value, `Code`, or None when not written."""
     default: Any = None

@@ -19,9 +19,7 @@ JsonSchema = dict[str, Any]
 class Definition(BaseModel):
     """Base of all definition values: frozen, and closed to unknown properties."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 class SessionTool(Definition):
