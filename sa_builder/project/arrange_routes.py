@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sa_builder.project.arrange_shapes import OUT, Arrangement, Box, Point, Route, plate_width
+from sa_builder.project.arrange_shapes import (
+    OUT,
+    PLATE_HEIGHT,
+    Arrangement,
+    Box,
+    Point,
+    Route,
+    plate_width,
+)
 from sa_builder.project.shapes import GraphEdge
 
 _KIND_ORDER = ("backing", "uses", "subagent", "handoff", "session", "fallback", "hook")
@@ -160,22 +168,14 @@ class _Crowd:
 
     def place(self, edge: GraphEdge, points: Sequence[Point]) -> Point:
         """The best centre for an edge's plate, which from then on stands in the way of others."""
-        pieces = sorted(
-            zip(points, points[1:], strict=False),
-            key=lambda piece: -abs(piece[0][0] - piece[1][0]) - abs(piece[0][1] - piece[1][1]),
-        )
+        width = plate_width(edge.label)
         best: tuple[int, Point, Box] | None = None
-        for (ax, ay), (bx, by) in pieces[:2]:
-            for share in (0.5, 0.35, 0.65, 0.2, 0.8):
-                centre = (ax + (bx - ax) * share, ay + (by - ay) * share)
-                width = plate_width(edge.label)
-                box = Box(x=centre[0] - width / 2, y=centre[1] - 9, width=width, height=18)
-                covered = self._covered(edge.id, box)
-                if best is None or covered < best[0]:
-                    best = (covered, centre, box)
-                if covered == 0:
-                    break
-            if best is not None and best[0] == 0:
+        for x, y in _plate_centres(points):
+            box = Box(x=x - width / 2, y=y - PLATE_HEIGHT / 2, width=width, height=PLATE_HEIGHT)
+            covered = self._covered(edge.id, box)
+            if best is None or covered < best[0]:
+                best = (covered, (x, y), box)
+            if covered == 0:
                 break
         if best is None:
             return points[0]
@@ -192,6 +192,23 @@ class _Crowd:
             for cell in _cells(box)
             for other, thing in self._cells.get(cell, ())
         )
+
+
+def _plate_centres(points: Sequence[Point]) -> list[Point]:
+    """Where a plate may lie, best first: on the longest legs, or over a jog lower than itself."""
+    pieces = sorted(
+        zip(points, points[1:], strict=False),
+        key=lambda piece: -abs(piece[0][0] - piece[1][0]) - abs(piece[0][1] - piece[1][1]),
+    )
+    centres = [
+        (ax + (bx - ax) * share, ay + (by - ay) * share)
+        for (ax, ay), (bx, by) in pieces[:2]
+        for share in (0.5, 0.35, 0.65, 0.2, 0.8)
+    ]
+    for (ax, ay), (dx, dy) in zip(points, points[3:], strict=False):
+        if abs(ay - dy) < PLATE_HEIGHT:
+            centres.insert(0, ((ax + dx) / 2, (ay + dy) / 2))
+    return centres
 
 
 def _cells(box: Box) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sa_builder.errors import EditRefused
@@ -140,6 +140,30 @@ class History:
         self.done.append(edit)
         del self.done[: -self.most]
         self.undone.clear()
+
+    def join_last_two(self) -> Edit:
+        """Make one undo step of the last two edits, named after the second."""
+        first, second = self.done[-2:]
+        changes = {change.path: change for change in first.changes}
+        for change in second.changes:
+            before = changes.pop(change.path, None)
+            if before is not None:
+                change = replace(change, before=before.before)
+            changes[change.path] = change
+        joined = replace(
+            second, changes=tuple(reversed(changes.values())), notes=(*first.notes, *second.notes)
+        )
+        self.done[-2:] = [joined]
+        return joined
+
+    def forget_last(self) -> None:
+        """Take the last edit back, with no way to make it again.
+
+        Raises:
+            EditRefused: a file changed outside since.
+        """
+        self.undo()
+        self.undone.pop()
 
     def undo(self) -> Edit | None:
         """Restore the bytes before the last edit.

@@ -32,7 +32,7 @@ from sa_builder.project.shapes import (
 from sa_builder.project.source import Source
 from sa_builder.project.templates import template
 from sa_builder.project.wishes import port_of, wish_of
-from sa_builder.spec.kinds import Kind
+from sa_builder.spec.kinds import FOLDER_OF, Kind
 
 
 class Project:
@@ -396,6 +396,32 @@ class Project:
     def connect(self, source: str, target: str) -> Edit:
         """Plan and apply a connection."""
         return self.apply(self.plan_connect(source, target))
+
+    def connect_new(self, source: str, kind: Kind | str, name: str) -> Edit:
+        """Make a definition and connect to it, as one undo step.
+
+        Raises:
+            EditRefused: the name is not allowed, or nothing of the kind can be connected there;
+                then no file is left behind.
+        """
+        wanted = Kind(kind)
+        made = self.apply(self.plan_new(wanted, name))
+        try:
+            self.connect(source, f"{FOLDER_OF[wanted]}/{name}")
+        except KnownError:
+            self._history.forget_last()
+            self._read_changes(made)
+            raise
+        return self._history.join_last_two()
+
+    def encoding(self, path: str) -> str:
+        """How a file is written down: "UTF-8", "UTF-8 with BOM", or what its cookie names."""
+        place = place_of(path)
+        reading = self._files.get(place.address) if place is not None else None
+        if reading is None or reading.source.encoding == "utf-8":
+            is_marked = reading is not None and reading.source.bom
+            return "UTF-8 with BOM" if is_marked else "UTF-8"
+        return reading.source.encoding
 
     def disconnect(self, source: str, target: str) -> Edit:
         """Plan and apply the removal of a connection."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -112,6 +112,10 @@ class Card(QGraphicsItem):
             if abs(point.x() - centre.x()) <= reach_px and abs(point.y() - centre.y()) <= reach_px:
                 return address
         return None
+
+    def size(self) -> QSizeF:
+        """Of the card itself, without ports and shadow."""
+        return self._rect.size()
 
     def ports(self) -> list[tuple[str, QPointF]]:
         """Address and centre of each port, in item coordinates."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPen,
+    QResizeEvent,
     QTransform,
     QWheelEvent,
 )
@@ -22,11 +23,13 @@ from sa_builder.project.arrange_shapes import Arrangement, Route
 from sa_builder.project.shapes import Graph, Target
 from sa_builder.ui.canvas.cards import Card, Look
 from sa_builder.ui.canvas.edges import Trace, rounded_route
+from sa_builder.ui.canvas.overlays import DragBanner, DropCard, Minimap, ZoomControl
 from sa_builder.ui.theme import Theme
 
 Point = tuple[float, float]
 MAGNET_PX = 20
 LEAST_ZOOM, MOST_ZOOM = 0.1, 3.0
+_ROOMY_PX = 560
 
 
 class Canvas(QGraphicsView):
@@ -96,6 +99,16 @@ class Canvas(QGraphicsView):
         self._allowed: dict[str, Target] = {}
         self._pan_from: QPoint | None = None
         self._press_places: dict[str, QPointF] = {}
+        self.banner = DragBanner(theme, self)
+        self.drop_card = DropCard(theme, self)
+        self.zoom_control = ZoomControl(theme, self)
+        self.minimap = Minimap(theme, self)
+        self.zoom_control.zoom_wished.connect(self.zoom_by)
+        self.zoom_control.fit_wished.connect(self.fit)
+        self.zoomed.connect(self.zoom_control.show_percent)
+        self.minimap.centre_wished.connect(self._on_centre_wished)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.valueChanged.connect(self._on_scrolled)
         self._scene.selectionChanged.connect(self._on_scene_selection_changed)
         theme.changed.connect(self._on_theme_changed)
 
@@ -141,6 +154,7 @@ class Canvas(QGraphicsView):
         scale = min(room.width() / rect.width(), room.height() / rect.height(), 1.0)
         self.setTransform(QTransform.fromScale(scale, scale))
         self.centerOn(rect.center())
+        self._on_scrolled()
         self.zoomed.emit(self.zoom_percent())
 
     def zoom_percent(self) -> int:
@@ -151,6 +165,7 @@ class Canvas(QGraphicsView):
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
         factor = wanted / self.transform().m11()
         self.scale(factor, factor)
+        self._on_scrolled()
         self.zoomed.emit(self.zoom_percent())
 
     def zoom_to_full(self) -> None:
@@ -172,7 +187,65 @@ class Canvas(QGraphicsView):
             return None
         return self.mapFromScene(card.mapToScene(QPointF(92, 24)))
 
+    def says_of(self, node_id: str) -> str:
+        """What the drag in progress says of a card; empty at rest."""
+        target = self._allowed.get(node_id)
+        return target.says if target is not None and self._source is not None else ""
+
+    def place_overlays(self) -> None:
+        """Put what floats into its corner."""
+        inside = self.rect()
+        self.zoom_control.adjustSize()
+        self.zoom_control.move(12, inside.height() - self.zoom_control.height() - 11)
+        self.minimap.move(
+            inside.width() - self.minimap.width() - 12,
+            inside.height() - self.minimap.height() - 11,
+        )
+        has_room = inside.width() >= _ROOMY_PX and inside.height() >= _ROOMY_PX // 2
+        self.minimap.setVisible(has_room and bool(self.cards))
+        self.banner.move(max(12, (inside.width() - self.banner.width()) // 2), 10)
+
+    def place_drop_card(self, source: str, target: str) -> None:
+        """Put the words of a drop under the card in the hand, or where they cover no end."""
+        owner = next(
+            (c for c in self.cards.values() if c.node.address == source.split(".")[0]), None
+        )
+        aimed = self.cards.get(target)
+        if owner is None or aimed is None:
+            return
+        card = self.drop_card
+        home, goal = self._in_view(owner), self._in_view(aimed)
+        room = self.rect().adjusted(12, 48, -12 - card.width(), -12 - card.height())
+        places = (
+            QPoint(home.left(), home.bottom() + 20),
+            QPoint(home.left(), home.top() - 20 - card.height()),
+            QPoint(goal.left(), goal.bottom() + 20),
+            QPoint(goal.left(), goal.top() - 20 - card.height()),
+        )
+        kept = [
+            QPoint(
+                max(room.left(), min(place.x(), room.right())),
+                max(room.top(), min(place.y(), room.bottom())),
+            )
+            for place in places
+        ]
+        rects = [card.rect().translated(place) for place in kept]
+        free = [one for one in rects if not one.intersects(home) and not one.intersects(goal)]
+        card.move((free or rects)[0].topLeft())
+
+    def place_for_picker(self, source: str) -> QPoint:
+        """Where on the screen the search for a port's target opens."""
+        at = self.port_point(source)
+        if at is None or not self.viewport().rect().contains(at):
+            at = self.viewport().rect().center()
+        return self.viewport().mapToGlobal(at + QPoint(16, -8))
+
     # Qt
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.place_overlays()
+        self._on_scrolled()
 
     def drawBackground(self, painter: QPainter, rect: QRectF | object) -> None:
         assert isinstance(rect, QRectF)
@@ -251,6 +324,7 @@ class Canvas(QGraphicsView):
         self._press_places = {}
         if changed:
             self._moved.update(changed)
+            self._show_minimap()
             self.moved.emit(dict(self._moved))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -315,6 +389,18 @@ class Canvas(QGraphicsView):
             self.cards[node.id] = card
             self._scene.addItem(card)
         self._scene.setSceneRect(self._content_rect().adjusted(-2000, -2000, 2000, 2000))
+        self._show_minimap()
+
+    def _show_minimap(self) -> None:
+        self.minimap.show_cards(
+            [(QRectF(card.pos(), card.size()), card.node) for card in self.cards.values()]
+        )
+        self.place_overlays()
+        self._on_scrolled()
+
+    def _in_view(self, card: Card) -> QRect:
+        rect = card.mapRectToScene(QRectF(QPointF(0, 0), card.size()))
+        return self.mapFromScene(rect).boundingRect()
 
     def _content_rect(self) -> QRectF:
         bounds = self._arrangement.bounds
@@ -431,6 +517,12 @@ class Canvas(QGraphicsView):
             self._scene.clearSelection()
             best.setSelected(True)
             self.ensureVisible(best, 40, 40)
+
+    def _on_scrolled(self, _: int = 0) -> None:
+        self.minimap.show_sight(self.mapToScene(self.viewport().rect()).boundingRect())
+
+    def _on_centre_wished(self, place: QPointF) -> None:
+        self.centerOn(place)
 
     def _on_scene_selection_changed(self) -> None:
         self.address_chosen.emit(self.selected_address())

@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QIntValidator
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from sa_builder.errors import KnownError
 from sa_builder.project.project import Project
-from sa_builder.project.shapes import Code, Edit, FieldValue
+from sa_builder.project.shapes import Edit, FieldValue
+from sa_builder.ui.compose.form_rows import FormRow, value_or_default, written_dot
+from sa_builder.ui.compose.words import definition_of, kind_of, side_letter
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.buttons import Toggle
-from sa_builder.ui.widgets.marks import ElidedLabel, Separator, TextLabel, Tile
-
-_KINDS = {"agents": "agent", "prompts": "prompt", "models": "model", "tools": "tool"}
-
-
-class _LongText(QPlainTextEdit):
-    """Several lines; what was typed counts when the focus leaves."""
-
-    left = Signal()
-
-    def focusOutEvent(self, e: QFocusEvent) -> None:
-        super().focusOutEvent(e)
-        self.left.emit()
+from sa_builder.ui.widgets.bars import EmptyState, SectionHeader
+from sa_builder.ui.widgets.buttons import Button, IconButton
+from sa_builder.ui.widgets.marks import ElidedLabel, Separator, SideDisc, TextLabel, Tile
 
 
 class FormPanel(QWidget):
@@ -45,10 +26,14 @@ class FormPanel(QWidget):
     Signals:
         edit_wanted: (str title, object callable that makes the Edit).
         address_chosen: str; another address is to be shown.
+        agent_opened: str; the composition of this agent is to be shown.
+        remove_wanted: str; the relationship at this address is to go.
     """
 
     edit_wanted = Signal(str, object)
     address_chosen = Signal(str)
+    agent_opened = Signal(str)
+    remove_wanted = Signal(str)
 
     def __init__(self, project: Project, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,14 +41,22 @@ class FormPanel(QWidget):
         self._theme = theme
         self._address: str | None = None
         self._shown: list[FieldValue] | None = None
+        self._folded: set[str] = {"Package"}
         self.setMinimumWidth(280)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._area = QScrollArea(self)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._top = QVBoxLayout()
+        self._bottom = QVBoxLayout()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._area)
+        column.setSpacing(0)
+        column.addLayout(self._top)
+        column.addWidget(self._area, 1)
+        column.addLayout(self._bottom)
+        self.rows: list[FormRow] = []
         self._build()
         theme.changed.connect(self._build)
 
@@ -76,9 +69,53 @@ class FormPanel(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Show what the file says now."""
-        if self._fields() != self._shown:
-            self._build()
+        """Show what the file says now, at the same place of the form."""
+        if self._fields() == self._shown:
+            return
+        place = self._area.verticalScrollBar().value()
+        focused = self._focused_row()
+        self._build()
+        if focused is not None:
+            self._focus_row(*focused)
+        self._area.verticalScrollBar().setValue(place)
+
+    def rebuild(self) -> None:
+        """Show the file's values again: what was typed could not be written."""
+        self._build()
+
+    def show_coming(self, coming: tuple[str, str, str] | None) -> None:
+        """Show in its row the value that a drop would write.
+
+        Args:
+            coming: property, group and value; None shows what the file says.
+        """
+        for row in self.rows:
+            is_meant = coming is not None and (row.field.name, row.field.group) == coming[:2]
+            row.show_coming(coming[2] if coming is not None and is_meant else None)
+
+    def row(self, name: str, group: str | None = None) -> FormRow | None:
+        """The row of a property, of a group where several have that name."""
+        for row in self.rows:
+            if row.field.name == name and group in (None, row.field.group):
+                return row
+        return None
+
+    def _focused_row(self) -> tuple[str, str] | None:
+        focus = self.focusWidget()
+        for row in self.rows:
+            if focus and focus.hasFocus() and row.isAncestorOf(focus):
+                return row.field.name, row.field.group
+        return None
+
+    def _focus_row(self, name: str, group: str) -> None:
+        row = self.row(name, group)
+        if row is None:
+            return
+        wanted = [row.editor, *row.editor.findChildren(QWidget)]
+        for widget in wanted:
+            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus:
+                widget.setFocus(Qt.FocusReason.OtherFocusReason)
+                return
 
     def _fields(self) -> list[FieldValue]:
         if self._address is None:
@@ -92,181 +129,173 @@ class FormPanel(QWidget):
     def _build(self) -> None:
         fields = self._fields()
         self._shown = fields
+        self.rows = []
+        _empty(self._top)
+        _empty(self._bottom)
         body = QWidget()
         body.setObjectName("panel")
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 12)
         column.setSpacing(0)
         if self._address is None or not fields:
-            column.addSpacing(24)
-            words = TextLabel(
-                self._theme, self.tr("Select a card to see its form."), "body", "text.muted"
+            column.addWidget(
+                EmptyState(
+                    self._theme,
+                    "compose",
+                    self.tr("Nothing selected"),
+                    self.tr("Click a card or a connection, and its form is here."),
+                )
             )
-            words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            column.addWidget(words)
         else:
-            column.addWidget(self._head(self._address))
-            group = ""
-            for field in fields:
-                if field.group != group:
-                    group = field.group
-                    column.addWidget(Separator(self._theme))
-                    title = TextLabel(self._theme, group, "strong")
-                    title.setContentsMargins(14, 10, 14, 4)
-                    column.addWidget(title)
-                column.addWidget(self._row(field))
-        column.addStretch(1)
+            self._top.addWidget(self._head(self._address))
+            self._top.addWidget(Separator(self._theme))
+            self._bottom.addWidget(Separator(self._theme))
+            self._bottom.addWidget(self._foot(self._address))
+            self._fill(column, fields)
+            column.addStretch(1)
+        old = cast("QWidget | None", self._area.takeWidget())
+        if old is not None:
+            old.deleteLater()  # not at once, as setWidget would: a signal of its may be on the way
         self._area.setWidget(body)
 
-    def _head(self, address: str) -> QWidget:
-        head = QWidget()
-        head.setFixedHeight(60)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.setSpacing(10)
-        is_relation = ".subagents[" in address
-        folder = address.split("/", 1)[0]
-        kind = "subagent" if is_relation else _KINDS.get(folder, folder.rstrip("s"))
-        row.addWidget(Tile(self._theme, kind))
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        name = address.split("/", 1)[-1].split(".", 1)[0]
-        if is_relation:
-            name = self.tr("Subagent of {0}").format(name)
-        words.addStretch(1)
-        words.addWidget(ElidedLabel(self._theme, name, "heading"))
-        words.addWidget(ElidedLabel(self._theme, address, "code_small", "text.muted"))
-        words.addStretch(1)
-        row.addLayout(words, 1)
-        return head
+    def _fill(self, column: QVBoxLayout, fields: list[FieldValue]) -> None:
+        groups: dict[str, list[FieldValue]] = {}
+        for field in fields:
+            groups.setdefault(field.group, []).append(field)
+        for place, (group, members) in enumerate(groups.items()):
+            if place:
+                column.addWidget(Separator(self._theme))
+            holder = QWidget()
+            inner = QVBoxLayout(holder)
+            inner.setContentsMargins(0, 0, 0, 8)
+            inner.setSpacing(0)
+            for field in members:
+                if not _is_hidden(field, members):
+                    inner.addWidget(self._row(field))
+            column.addWidget(self._group_head(group, holder))
+            column.addWidget(holder)
+            holder.setVisible(group not in self._folded)
 
-    def _row(self, field: FieldValue) -> QWidget:
+    def _group_head(self, group: str, holder: QWidget) -> QWidget:
+        header = SectionHeader(self._theme, group, folds=True)
+        header.set_open(group not in self._folded)
+
+        def fold(is_open: bool) -> None:
+            holder.setVisible(is_open)
+            if is_open:
+                self._folded.discard(group)
+            else:
+                self._folded.add(group)
+
+        header.open_changed.connect(fold)
+        if not group.startswith("Side "):
+            return header
         whole = QWidget()
-        whole.setToolTip(field.help)
-        outer = QVBoxLayout(whole)
-        outer.setContentsMargins(14, 3, 12, 3)
-        outer.setSpacing(2)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        dot = QFrame()
-        dot.setFixedSize(5, 5)
-        if field.written:
-            colour = self._theme.color("accent.base").name()
-            dot.setStyleSheet(f"background: {colour}; border-radius: 2px;")
-            dot.setAccessibleName(self.tr("written in the file"))
-        label = ElidedLabel(self._theme, field.label, "label", "text.secondary")
-        label.setFixedWidth(self._theme.size("form_label"))
-        row.addWidget(dot, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(label)
-        editor = self._editor(field)
-        editor.setAccessibleName(field.label)
-        row.addWidget(editor, 1)
-        outer.addLayout(row)
-        if field.problem:
-            outer.addWidget(
-                TextLabel(self._theme, field.problem, "small", "state.failed_text", wrap=True)
-            )
+        row = QHBoxLayout(whole)
+        row.setContentsMargins(0, 0, 12, 0)
+        row.setSpacing(0)
+        row.addWidget(header, 1)
+        row.addWidget(SideDisc(self._theme, group[-1]))
         return whole
 
-    def _editor(self, field: FieldValue) -> QWidget:
-        value = field.value
-        if isinstance(value, Code):
-            return self._read_only(value.text)
-        match field.type:
-            case "bool":
-                toggle = Toggle(self._theme)
-                toggle.setChecked(bool(field.default if value is None else value))
-                toggle.clicked.connect(self._setter(field, toggle.isChecked))
-                holder = QWidget()
-                row = QHBoxLayout(holder)
-                row.setContentsMargins(0, 0, 0, 0)
-                row.addWidget(toggle)
-                row.addStretch(1)
-                return holder
-            case "choice" | "name":
-                return self._combo(field)
-            case "int":
-                line = self._line(field)
-                line.setValidator(QIntValidator(0, 1_000_000, line))
-                return line
-            case "text":
-                return self._line(field)
-            case "long_text":
-                return self._long(field)
-            case _:
-                return self._read_only(_words(value))
+    def _row(self, field: FieldValue) -> FormRow:
+        row = FormRow(self._theme, field)
+        # Later, when the focus has gone where it goes: the edit makes the rows anew.
+        row.set_wanted.connect(self._setter(field), Qt.ConnectionType.QueuedConnection)
+        row.address_chosen.connect(self.address_chosen)
+        self.rows.append(row)
+        return row
 
-    def _line(self, field: FieldValue) -> QLineEdit:
-        line = QLineEdit()
-        line.setText("" if field.value is None else str(field.value))
-        line.setPlaceholderText(field.placeholder or _words(field.default))
-        if field.problem:
-            line.setProperty("state", "error")
-
-        def read() -> Any:
-            text = line.text()
-            if field.type == "int":
-                return int(text) if text else None
-            return text or None
-
-        line.editingFinished.connect(self._setter(field, read))
-        return line
-
-    def _long(self, field: FieldValue) -> QPlainTextEdit:
-        box = _LongText()
-        box.setPlainText("" if field.value is None else str(field.value))
-        box.setPlaceholderText(field.placeholder)
-        box.setFixedHeight(120 if len(box.toPlainText()) > 80 else 52)
-        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        box.left.connect(self._setter(field, lambda: box.toPlainText() or None))
-        return box
-
-    def _combo(self, field: FieldValue) -> QComboBox:
-        combo = QComboBox()
-        choices = list(field.choices)
-        shown = field.default if field.value is None else field.value
-        if not field.required:
-            combo.addItem(field.placeholder or _words(field.default) or self.tr("none"), None)
-        if shown is not None and shown not in choices and field.value is not None:
-            choices.insert(0, str(shown))
-        for choice in choices:
-            combo.addItem(choice.split("/", 1)[-1], choice)
-        found = combo.findData(field.value)
-        combo.setCurrentIndex(max(0, found))
-        combo.activated.connect(self._setter(field, combo.currentData))
-        return combo
-
-    def _read_only(self, text: str) -> QLineEdit:
-        line = QLineEdit(text)
-        line.setReadOnly(True)
-        line.setFont(self._theme.font("code"))
-        line.setCursorPosition(0)
-        line.setToolTip(text)
-        return line
-
-    def _setter(self, field: FieldValue, read: Callable[[], Any]) -> Callable[..., None]:
-        def apply(*_: object) -> None:
-            value = read()
-            before = field.default if field.value is None else field.value
-            if value == field.value or (value == before and not field.written):
-                return
-
+    def _setter(self, field: FieldValue) -> Callable[[object], None]:
+        def want(value: object) -> None:
             def make() -> Edit:
-                if value is None or (value == field.default and field.written):
+                if value is None:
                     return self._project.unset(field.address)
                 return self._project.set(field.address, value)
 
             self.edit_wanted.emit(field.label, make)
 
-        return apply
+        return want
+
+    def _head(self, address: str) -> QWidget:
+        theme = self._theme
+        head = QWidget()
+        head.setFixedHeight(60)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(12, 0, 8, 0)
+        row.setSpacing(10)
+        row.addWidget(Tile(theme, kind_of(address)))
+        name = definition_of(address).split("/", 1)[-1]
+        suffix = ""
+        if ".subagents[" in address:
+            name = self._child_of(address)
+            suffix = self.tr("as subagent")
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        title = QHBoxLayout()
+        title.setSpacing(5)
+        title.addWidget(TextLabel(theme, name, "strong"))
+        title.addWidget(ElidedLabel(theme, suffix, "body", "text.secondary"), 1)
+        words.addStretch(1)
+        words.addLayout(title)
+        words.addWidget(ElidedLabel(theme, address, "code_small", "text.muted"))
+        words.addStretch(1)
+        row.addLayout(words, 1)
+        more = IconButton(theme, "more", self.tr("More"))
+        more.clicked.connect(lambda: self._offer_more(more, address))
+        row.addWidget(more)
+        return head
+
+    def _foot(self, address: str) -> QWidget:
+        theme = self._theme
+        foot = QWidget()
+        foot.setFixedHeight(40)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(12, 0, 12, 0)
+        row.setSpacing(7)
+        row.addWidget(written_dot(theme, is_written=True))
+        row.addWidget(TextLabel(theme, self.tr("written in the file"), "small", "text.secondary"))
+        row.addStretch(1)
+        if ".subagents[" in address:
+            open_child = Button(theme, self.tr("Open agent"), small=True)
+            open_child.clicked.connect(lambda: self.agent_opened.emit(self._child_of(address)))
+            remove = Button(theme, self.tr("Remove"), "danger", small=True)
+            remove.clicked.connect(lambda: self.remove_wanted.emit(address))
+            row.addWidget(open_child)
+            row.addWidget(remove)
+        elif address.startswith("agents/") and not side_letter(address):
+            name = address.removeprefix("agents/")
+            compose = Button(theme, self.tr("Show composition"), small=True)
+            compose.clicked.connect(lambda: self.agent_opened.emit(name))
+            row.addWidget(compose)
+        return foot
+
+    def _child_of(self, address: str) -> str:
+        for field in self._shown or ():
+            if field.name == "agent":
+                return str(value_or_default(field))
+        return address
+
+    def _offer_more(self, at: QWidget, address: str) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        show = menu.addAction(self._theme.icon("code", "text.secondary"), self.tr("Show in source"))
+        show.triggered.connect(lambda: self.address_chosen.emit(address))
+        copy = menu.addAction(self._theme.icon("copy", "text.secondary"), self.tr("Copy address"))
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(address))
+        menu.popup(at.mapToGlobal(QPoint(0, at.height())))
 
 
-def _words(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, Code):
-        return value.text
-    if isinstance(value, (list, tuple)):
-        items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        return ", ".join(_words(item) for item in items)
-    return str(value)
+def _is_hidden(field: FieldValue, group: list[FieldValue]) -> bool:
+    """A property that has no meaning while another is not set, and is not written."""
+    needs = {"stop_tool_response_property": "stop_tool"}.get(field.name)
+    if needs is None or field.written or field.problem:
+        return False
+    return not any(one.name == needs and value_or_default(one) for one in group)
+
+
+def _empty(layout: QVBoxLayout) -> None:
+    while item := layout.takeAt(0):
+        if widget := item.widget():
+            widget.hide()
+            widget.deleteLater()

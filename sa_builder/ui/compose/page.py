@@ -6,29 +6,31 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
-from sa_builder.errors import EditRefused, KnownError
+from sa_builder.errors import KnownError
 from sa_builder.project.canvas_file import read_positions, write_positions
 from sa_builder.project.project import Project
-from sa_builder.project.shapes import Edit, Fix, Graph, Span
+from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span, Target
 from sa_builder.spec.kinds import FOLDER_OF, Kind
 from sa_builder.ui.actions import ActionRegistry
 from sa_builder.ui.canvas.view import Canvas
+from sa_builder.ui.compose import connecting
 from sa_builder.ui.compose.form_panel import FormPanel
 from sa_builder.ui.compose.outline_panel import OutlinePanel
 from sa_builder.ui.compose.problems_panel import ProblemsPanel
 from sa_builder.ui.compose.source_panel import SourcePanel
+from sa_builder.ui.compose.target_picker import Choice, TargetPicker
+from sa_builder.ui.compose.toolbar import PROJECT, ComposeToolbar
+from sa_builder.ui.compose.words import definition_of, side_letter
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.buttons import Button, IconButton, Segments
-from sa_builder.ui.widgets.marks import TextLabel
+from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 
-_CONNECTS: dict[str, Sequence[Kind]] = {
-    "side": (Kind.PROMPT, Kind.HANDLER, Kind.AGENT),
-    "prompts": (Kind.MODEL, Kind.TOOL),
-    "models": (Kind.MODEL,),
-}
+_NEW_KINDS = (Kind.AGENT, Kind.PROMPT, Kind.MODEL, Kind.TOOL, Kind.HANDLER)
+_RAIL_PX = 48
+_NARROW_PX, _NARROWEST_PX, _LOW_PX = 1280 - _RAIL_PX, 1080 - _RAIL_PX, 760 - 64
+_FIRST = "repo_assistant"
 
 
 class ComposePage(QWidget):
@@ -61,8 +63,9 @@ class ComposePage(QWidget):
         self._address = ""
         self._graph = Graph(nodes=(), edges=())
         self._is_selecting = False
-        self._make_toolbar()
-        self.canvas = Canvas(theme, self._project.targets)
+        self._widths: tuple[bool, bool, bool] | None = None
+        self.toolbar = ComposeToolbar(theme, self)
+        self.canvas = Canvas(theme, self._targets)
         self.outline = OutlinePanel(project, theme)
         self.outline.setObjectName("panel_left")
         self.inspector = FormPanel(project, theme)
@@ -73,9 +76,8 @@ class ComposePage(QWidget):
         self._lay_out()
         self._connect_parts()
         agents = self._agent_names()
-        first = "repo_assistant" if "repo_assistant" in agents else agents[0] if agents else None
-        self.show_agent(first)
-        QTimer.singleShot(0, self.canvas, self._show_start)
+        self.show_agent(_FIRST if _FIRST in agents else agents[0] if agents else None)
+        QTimer.singleShot(0, self.canvas, self.canvas.fit)
 
     # the page's face to the window
 
@@ -85,25 +87,33 @@ class ComposePage(QWidget):
         found = [problem.severity for problem in self._project.problems()]
         return found.count("error"), found.count("warning"), found.count("hint")
 
+    @property
+    def shown_agent(self) -> str | None:
+        """Whose composition is on the canvas; None is the whole project."""
+        return self._agent
+
     def refresh(self) -> None:
         """Show what the files say now, keeping view and selection."""
         if self._agent is not None and self._agent not in self._agent_names():
             self._agent = None
         self._graph = self._project.graph(self._agent)
-        self.canvas.show_graph(self._graph, read_positions(self._project.root))
-        self.outline.show_graph(self._graph, self._agent)
+        self._is_selecting = True
+        try:
+            self.canvas.show_graph(self._graph, read_positions(self._project.root))
+            self.outline.show_graph(self._graph, self._agent)
+        finally:
+            self._is_selecting = False
         self.problems.show_problems(self._project.problems())
         self.inspector.refresh()
         self.source.refresh()
-        self._tell_tools()
+        self.toolbar.show_place(self._project.root.name, self._agent, self._agent_names())
+        self.toolbar.show_steps(self._project.undo_title, self._project.redo_title)
         if self._address:
             self._show_source(self._address)
 
     def show_agent(self, name: str | None) -> None:
         """Show one agent's composition, or with None the whole project."""
         self._agent = name
-        self._scope.set_value("Composition" if name else "Whole project")
-        self._name.setText(name or self._project.root.name)
         self.refresh()
         self.canvas.fit()
         if name:
@@ -111,13 +121,11 @@ class ComposePage(QWidget):
 
     def select_address(self, address: str) -> None:
         """Select a definition or property everywhere."""
-        owner = address.split(".", 1)[0]
+        owner = definition_of(address)
         shown = {node.address for node in self._graph.nodes}
         if owner not in shown and self._agent is not None:
             is_agent = owner.startswith("agents/")
             self._agent = owner.removeprefix("agents/") if is_agent else None
-            self._scope.set_value("Composition" if is_agent else "Whole project")
-            self._name.setText(self._agent or self._project.root.name)
             self.refresh()
             self.canvas.fit()
         self._select(address)
@@ -130,103 +138,95 @@ class ComposePage(QWidget):
         """Make again what was taken back."""
         self._again(self._project.redo, self.tr("Nothing to redo."))
 
+    # Qt
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        width, height = event.size().width(), event.size().height()
+        widths = (width < _NARROW_PX, width < _NARROWEST_PX, height < _LOW_PX)
+        if widths == self._widths:
+            return
+        before, self._widths = self._widths, widths
+        if before is None or widths[0] != before[0]:
+            self.outline.setVisible(not widths[0])
+        if before is None or widths[1] != before[1]:
+            self.inspector.setVisible(not widths[1])
+        if before is None or widths[2] != before[2]:
+            self._fold_source(widths[2])
+
     # making
 
-    def _make_toolbar(self) -> None:
-        self._bar = QWidget(self)
-        self._bar.setObjectName("page_toolbar")
-        self._bar.setFixedHeight(self._theme.size("toolbar"))
-        row = QHBoxLayout(self._bar)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.setSpacing(4)
-        self._undo = IconButton(self._theme, "undo", self.tr("Undo"))
-        self._redo = IconButton(self._theme, "redo", self.tr("Redo"))
-        self._undo.clicked.connect(self.undo)
-        self._redo.clicked.connect(self.redo)
-        self._name = TextLabel(self._theme, "", style="strong")
-        self._pick = IconButton(self._theme, "chevron_down", self.tr("Choose an agent"))
-        self._pick.clicked.connect(self._on_pick_clicked)
-        self._scope = Segments(
-            self._theme,
-            [("Composition", self.tr("Composition")), ("Whole project", self.tr("Whole project"))],
-            name=self.tr("What the canvas shows"),
-        )
-        self._scope.value_chosen.connect(self._on_scope_changed)
-        fit = IconButton(self._theme, "fit", self.tr("Fit all (1)"))
-        fit.clicked.connect(self._on_fit_clicked)
-        tidy = IconButton(self._theme, "layout", self.tr("Lay out anew"))
-        tidy.clicked.connect(self._on_tidy_clicked)
-        new = Button(self._theme, self.tr("New definition"), role="quiet")
-        new.clicked.connect(self._on_new_clicked)
-        self._new = new
-        thread = Button(self._theme, self.tr("New Thread"), role="primary", icon="plus")
-        thread.clicked.connect(self._on_thread_clicked)
-        for widget in (self._undo, self._redo):
-            row.addWidget(widget)
-        row.addSpacing(8)
-        row.addWidget(self._name)
-        row.addWidget(self._pick)
-        row.addSpacing(8)
-        row.addWidget(self._scope)
-        row.addStretch(1)
-        for widget in (fit, tidy, new, thread):
-            row.addWidget(widget)
-
     def _lay_out(self) -> None:
-        middle = QSplitter(Qt.Orientation.Vertical)
-        middle.setObjectName("compose_middle")
-        middle.setHandleWidth(1)
-        middle.addWidget(self.canvas)
-        middle.addWidget(self.source)
-        middle.setStretchFactor(0, 1)
-        middle.setSizes([600, self._theme.size("source_height")])
+        self._middle = QSplitter(Qt.Orientation.Vertical)
+        self._middle.setObjectName("compose_middle")
+        self._middle.setHandleWidth(1)
+        self._middle.setChildrenCollapsible(False)
+        self._middle.addWidget(self.canvas)
+        self._middle.addWidget(self.source)
+        self._middle.setStretchFactor(0, 1)
+        self._middle.setSizes([600, self._theme.size("source_height")])
         column = QWidget()
         below = QVBoxLayout(column)
         below.setContentsMargins(0, 0, 0, 0)
         below.setSpacing(0)
-        below.addWidget(middle, 1)
+        below.addWidget(self._middle, 1)
         below.addWidget(self.problems)
         across = QSplitter(Qt.Orientation.Horizontal)
         across.setObjectName("compose_across")
         across.setHandleWidth(1)
+        across.setChildrenCollapsible(False)
         across.addWidget(self.outline)
         across.addWidget(column)
         across.addWidget(self.inspector)
         across.setStretchFactor(1, 1)
+        self.outline.setMinimumWidth(160)
+        column.setMinimumWidth(320)
         across.setSizes(
             [self._theme.size("outline_width"), 900, self._theme.size("inspector_width")]
         )
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
-        whole.addWidget(self._bar)
+        whole.addWidget(self.toolbar)
         whole.addWidget(across, 1)
-        self._banner = QLabel(self.canvas)
-        self._banner.setObjectName("drag_banner")
-        self._banner.setFont(self._theme.font("small"))
-        self._banner.setAutoFillBackground(True)
-        self._banner.setMargin(6)
-        self._banner.hide()
 
     def _connect_parts(self) -> None:
-        canvas = self.canvas
+        bar, canvas = self.toolbar, self.canvas
+        bar.undo_wished.connect(self.undo)
+        bar.redo_wished.connect(self.redo)
+        bar.agent_wished.connect(self.show_agent)
+        bar.scope_wished.connect(self._on_scope_wished)
+        bar.tidy_wished.connect(self._on_tidy_wished)
+        bar.menu_wanted.connect(self._on_new_menu_wanted)
+        bar.thread_wished.connect(self._on_thread_wished)
         canvas.address_chosen.connect(self._on_address_chosen)
         canvas.opened.connect(self._on_opened)
         canvas.drag_began.connect(self._on_drag_began)
         canvas.drag_ended.connect(self._on_drag_ended)
         canvas.aimed.connect(self._on_aimed)
-        canvas.dropped.connect(self._on_dropped)
-        canvas.dropped_on_empty.connect(self._on_dropped_on_empty)
+        canvas.dropped.connect(self._connect)
+        canvas.dropped_on_empty.connect(self._offer_targets)
         canvas.disconnect_wished.connect(self._on_disconnect_wished)
         canvas.connect_wished.connect(self._on_connect_wished)
         canvas.moved.connect(self._on_cards_moved)
         self.outline.address_chosen.connect(self._on_address_chosen)
+        self.outline.opened.connect(self._on_opened)
+        self.outline.new_wanted.connect(self._on_new_menu_wanted)
         self.source.address_chosen.connect(self._on_address_chosen)
         self.source.save_wanted.connect(self._on_save_wanted)
-        self.problems.address_chosen.connect(self._on_address_chosen)
+        self.source.fold_wished.connect(self._fold_source)
+        self.problems.problem_chosen.connect(self._on_problem_chosen)
         self.problems.fix_wanted.connect(self._on_fix_wanted)
         self.inspector.edit_wanted.connect(self._on_edit_wanted)
-        self.inspector.address_chosen.connect(self._on_address_chosen)
+        self.inspector.address_chosen.connect(self.select_address)
+        self.inspector.agent_opened.connect(self.show_agent)
+        self.inspector.remove_wanted.connect(self._on_disconnect_wished)
+        for keys, act in (
+            (QKeySequence(Qt.Key.Key_C), self._on_connect_key),
+            (QKeySequence(Qt.Key.Key_Delete), self._on_delete_key),
+        ):
+            context = Qt.ShortcutContext.WidgetWithChildrenShortcut
+            QShortcut(keys, self.outline.tree, act, context=context)
 
     # selecting
 
@@ -241,26 +241,24 @@ class ComposePage(QWidget):
             self._address = address
             self.canvas.select(address)
             self.outline.select(address)
-            self.inspector.show_address(self._form_address(address))
+            self.inspector.show_address(_form_address(address))
             self._show_source(address)
         finally:
             self._is_selecting = False
         self.selection_changed.emit(address)
 
-    def _form_address(self, address: str) -> str | None:
-        """A relationship has a form of its own; anything else shows its definition's."""
-        if address.startswith("missing:"):
-            return None
-        return address if ".subagents[" in address else address.split(".", 1)[0].split("#")[0]
-
     def _show_source(self, address: str) -> None:
         span = self._span(address)
         if span is not None:
             self.source.show_place(span.path, span)
+            self.source.show_problems(self._problems_in(span.path))
+
+    def _problems_in(self, path: str) -> dict[int, Problem]:
+        return {p.span.line: p for p in self._project.problems() if p.span.path == path}
 
     def _span(self, address: str) -> Span | None:
         plain = address.split("#", 1)[0]
-        for wanted in (plain, plain.split(".", 1)[0]):
+        for wanted in (plain, definition_of(plain)):
             try:
                 return self._project.span(wanted)
             except KnownError:
@@ -269,127 +267,194 @@ class ComposePage(QWidget):
 
     @Slot(str)
     def _on_opened(self, address: str) -> None:
-        if address.startswith("agents/") and "." not in address:
-            self.show_agent(address.removeprefix("agents/"))
+        """A child's card or row opens its composition; anything else shows its source."""
+        agent = self._agent_at(address)
+        if agent is not None and agent != self._agent:
+            self.show_agent(agent)
+        else:
+            self._select(address)
+            self.source.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _agent_at(self, address: str) -> str | None:
+        edge = next((e for e in self._graph.edges if e.id == address), None)
+        target = edge.target if edge is not None else address
+        name = target.removeprefix("agents/")
+        return name if target.startswith("agents/") and name in self._agent_names() else None
+
+    @Slot(object)
+    def _on_problem_chosen(self, chosen: object) -> None:
+        problem = cast("Problem", chosen)
+        if problem.address is not None:
+            self.select_address(problem.address)
+        self.source.show_place(problem.span.path, problem.span)
+        self.source.show_problems(self._problems_in(problem.span.path))
 
     # connecting
 
+    def _targets(self, source: str) -> Sequence[Target]:
+        try:
+            return self._project.targets(source)
+        except KnownError as error:
+            self.status_said.emit(error.text())
+            return ()
+
     @Slot(str)
     def _on_drag_began(self, source: str) -> None:
-        owner, _, port = source.partition(".")
-        name = owner.split("/", 1)[1]
-        if port:
-            what = self.tr("takes a prompt, a handler, a human or an exposed agent")
-            who = f"{name}, {port.replace('_', ' ').replace(' a', ' A').replace(' b', ' B')}"
-        else:
-            takes_models = owner.startswith("models/")
-            what = self.tr("takes a fallback model" if takes_models else "takes a model or a tool")
-            who = name
-        self._banner.setText(
-            self.tr("{0} {1}   ·   empty space: search and create   ·   Esc cancels").format(
-                who, what
-            )
+        self._show_form_and_source(source)
+        self.canvas.banner.say(
+            letter=side_letter(source),
+            who=connecting.source_words(source),
+            takes=connecting.takes_words(source),
         )
-        self._banner.adjustSize()
-        self._banner.move((self.canvas.width() - self._banner.width()) // 2, 10)
-        self._banner.show()
+        self.canvas.place_overlays()
+
+    def _show_form_and_source(self, source: str) -> None:
+        owner = definition_of(source)
+        self.inspector.show_address(owner)
+        self._show_source(owner)
 
     @Slot()
     def _on_drag_ended(self) -> None:
-        self._banner.hide()
+        self.canvas.banner.hide()
+        self.canvas.drop_card.hide()
         self.source.preview(None)
+        self.inspector.show_coming(None)
+        if self._address:
+            self.inspector.show_address(_form_address(self._address))
+            self._show_source(self._address)
 
     @Slot(str, str)
     def _on_aimed(self, source: str, target: str) -> None:
-        if not target:
+        node = next((one for one in self._graph.nodes if one.id == target), None)
+        if node is None:
             self.source.preview(None)
+            self.inspector.show_coming(None)
+            self.canvas.drop_card.hide()
             return
         try:
-            self.source.preview(self._project.plan_connect(source, target))
+            edit = self._project.plan_connect(source, connecting.target_address(node))
         except KnownError as error:
             self.status_said.emit(error.text())
+            return
+        says = self.canvas.says_of(target)
+        words = connecting.drop_words(source, node, says, edit)
+        self.source.preview(edit)
+        self.inspector.show_coming(words.row)
+        self.canvas.drop_card.say(
+            icon=words.icon,
+            token=words.token,
+            title=words.title,
+            note=words.note,
+            sentence=words.sentence,
+            size=words.size,
+            place=words.place,
+        )
+        self.canvas.place_drop_card(source, target)
+        self.status_said.emit(connecting.release_words(source, words, node))
 
     @Slot(str, str)
-    def _on_dropped(self, source: str, target: str) -> None:
-        self._connect(source, target)
-
     def _connect(self, source: str, target: str) -> None:
         self._make(lambda: self._project.connect(source, target))
 
     @Slot(str, QPoint)
-    def _on_dropped_on_empty(self, source: str, at: QPoint) -> None:
-        self._offer_targets(source, at)
-
-    @Slot(str)
-    def _on_connect_wished(self, address: str) -> None:
-        source = f"{address}.side_a" if _is_agent(address) else address.split("#", 1)[0]
-        at = self.canvas.viewport().mapToGlobal(self.canvas.viewport().rect().center())
-        self._offer_targets(source, at)
-
     def _offer_targets(self, source: str, at: QPoint) -> None:
-        """A list of what fits, existing and new; letters jump to an entry."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        folder = source.split("/", 1)[0]
-        kinds = _CONNECTS["side"] if ".side_" in source else _CONNECTS.get(folder, ())
-        for one in self._project.definitions():
-            if one.kind in kinds and one.address != source.split(".", 1)[0]:
-                self._add_entry(menu, one.kind, one.name, self._connector(source, one.address))
-        if ".side_" in source:
-            self._add_entry(menu, "human", self.tr("human"), self._connector(source, "human"))
-        menu.addSeparator()
-        for kind in kinds:
-            words = self.tr("New {0}").format(kind.value)
-            self._add_entry(menu, kind, words, self._creator(kind, source))
-        menu.popup(at)
+        """Open the search of what fits a port, existing and new."""
+        graph = self._project.graph()
+        targets = list(self._project.targets(source))
+        choices = [
+            Choice(
+                kind=str(node.kind),
+                name="human" if node.kind == "human" else node.name,
+                detail=says,
+                act=self._connector(source, connecting.target_address(node)),
+            )
+            for node, says in connecting.offered(source, targets, graph)
+        ]
+        title = self.tr("Connect {0} to").format(connecting.source_words(source))
+        picker = TargetPicker(
+            self._theme,
+            title,
+            choices,
+            connecting.kinds_for(source),
+            lambda kind, name: self._create(kind, name, source),
+            self,
+        )
+        picker.show_at(at)
 
     def _connector(self, source: str, target: str) -> Callable[[], None]:
         return lambda: self._connect(source, target)
 
-    def _creator(self, kind: Kind, source: str | None) -> Callable[[], None]:
-        return lambda: self._create(kind, source)
+    @Slot(str)
+    def _on_connect_wished(self, address: str) -> None:
+        source = self._port_of(address)
+        if source is None:
+            self.status_said.emit(self.tr("Nothing can be connected from {0}.").format(address))
+            return
+        self._offer_targets(source, self.canvas.place_for_picker(source))
 
-    def _add_entry(self, menu: QMenu, kind: str, words: str, act: Callable[[], None]) -> None:
-        entry = QAction(self._theme.icon(str(kind), f"kind.{kind}"), words, menu)
-        entry.triggered.connect(act)
-        menu.addAction(entry)
+    def _port_of(self, address: str) -> str | None:
+        """The port that an address stands for: the side it is in, else side A of its agent."""
+        owner = definition_of(address)
+        if owner.startswith("agents/"):
+            letter = side_letter(address) or "A"
+            return f"{owner}.side_{letter.lower()}"
+        return owner if connecting.kinds_for(owner) else None
 
-    def _create(self, kind: Kind, source: str | None) -> None:
+    @Slot()
+    def _on_connect_key(self) -> None:
+        if self._address:
+            self._on_connect_wished(self._address)
+
+    @Slot()
+    def _on_delete_key(self) -> None:
+        self._on_disconnect_wished(self._address)
+
+    def _create(self, kind: Kind, name: str, source: str | None) -> None:
         known = {one.address for one in self._project.definitions()}
-        number = 1
-        while f"{FOLDER_OF[kind]}/new_{kind.value}_{number}" in known:
-            number += 1
-        name = f"new_{kind.value}_{number}"
+        named = name or connecting.new_name(kind, known)
 
         def make() -> Edit:
-            made = self._project.apply(self._project.plan_new(kind, name))
             if source is None:
-                return made
-            return self._project.connect(source, f"{FOLDER_OF[kind]}/{name}")
+                return self._project.apply(self._project.plan_new(kind, named))
+            return self._project.connect_new(source, kind, named)
 
         if self._make(make):
-            self.select_address(f"{FOLDER_OF[kind]}/{name}")
+            self.select_address(f"{FOLDER_OF[kind]}/{named}")
 
     @Slot(str)
     def _on_disconnect_wished(self, edge_id: str) -> None:
         edge = next((e for e in self._graph.edges if e.id == edge_id), None)
-        if edge is not None:
-            self._make(lambda: self._project.disconnect(edge.source, edge.target))
+        if edge is None:
+            return
+
+        def make() -> Edit:
+            if edge_id.endswith("]"):  # one entry of a list, even where two name the same
+                return self._project.unset(edge_id)
+            return self._project.disconnect(edge.source, edge.target)
+
+        if self._make(make):
+            self._select(definition_of(edge.source))
 
     @Slot(object)
     def _on_cards_moved(self, moved: object) -> None:
         places = read_positions(self._project.root)
         places.update(cast("dict[str, tuple[float, float]]", moved))
+        self._keep_places(places)
+
+    def _keep_places(self, places: dict[str, tuple[float, float]]) -> None:
         try:
             write_positions(self._project.root, places)
         except (KnownError, OSError) as error:
-            self.status_said.emit(str(error))
+            self.status_said.emit(
+                self.tr("The places of the cards are not kept: {0}").format(error)
+            )
 
     # editing
 
     @Slot(str, object)
     def _on_edit_wanted(self, title: str, make: object) -> None:
-        self._make(cast("Callable[[], Edit]", make))
+        if not self._make(cast("Callable[[], Edit]", make)):
+            self.inspector.rebuild()
 
     @Slot(str, str)
     def _on_save_wanted(self, path: str, text: str) -> None:
@@ -414,15 +479,14 @@ class ComposePage(QWidget):
         """Make an edit and show what came of it; says whether it was made."""
         try:
             edit = make()
-        except EditRefused as error:
-            self.status_said.emit(error.text())
-            self.inspector.refresh()
-            return False
         except KnownError as error:
             self.status_said.emit(error.text())
             return False
         self.refresh()
-        self.edited.emit(edit)
+        if edit.changes:
+            self.edited.emit(edit)
+        else:
+            self.status_said.emit(edit.summary)
         return True
 
     def _again(self, act: Callable[[], Edit | None], nothing: str) -> None:
@@ -442,58 +506,53 @@ class ComposePage(QWidget):
     def _agent_names(self) -> list[str]:
         return [one.name for one in self._project.definitions() if one.kind is Kind.AGENT]
 
-    def _tell_tools(self) -> None:
-        self._undo.setEnabled(self._project.undo_title is not None)
-        self._redo.setEnabled(self._project.redo_title is not None)
-
-    @Slot()
-    def _on_pick_clicked(self) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in self._agent_names():
-            entry = menu.addAction(self._theme.icon("agent", "kind.agent"), name)
-            entry.triggered.connect(self._shower(name))
-        menu.popup(self._pick.mapToGlobal(QPoint(0, self._pick.height())))
-
-    def _shower(self, name: str) -> Callable[[], None]:
-        return lambda: self.show_agent(name)
-
     @Slot(str)
-    def _on_scope_changed(self, value: str) -> None:
-        if value == "Whole project":
+    def _on_scope_wished(self, scope: str) -> None:
+        if scope == PROJECT:
             self.show_agent(None)
-        elif self._agent is None:
-            agents = self._agent_names()
-            owner = self._address.split(".", 1)[0].removeprefix("agents/")
-            self.show_agent(owner if owner in agents else agents[0] if agents else None)
+            return
+        agents = self._agent_names()
+        owner = definition_of(self._address).removeprefix("agents/")
+        self.show_agent(owner if owner in agents else agents[0] if agents else None)
 
     @Slot()
-    def _on_fit_clicked(self) -> None:
-        self.canvas.fit()
-
-    @Slot()
-    def _on_tidy_clicked(self) -> None:
+    def _on_tidy_wished(self) -> None:
         shown = {node.id for node in self._graph.nodes}
-        kept = {k: v for k, v in read_positions(self._project.root).items() if k not in shown}
-        write_positions(self._project.root, kept)
+        places = read_positions(self._project.root)
+        self._keep_places({key: place for key, place in places.items() if key not in shown})
         self.refresh()
         self.canvas.fit()
 
-    @Slot()
-    def _on_new_clicked(self) -> None:
+    @Slot(QPoint)
+    def _on_new_menu_wanted(self, at: QPoint) -> None:
         menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for kind in (Kind.AGENT, Kind.PROMPT, Kind.MODEL, Kind.TOOL, Kind.HANDLER):
-            self._add_entry(menu, kind, kind.value.capitalize(), self._creator(kind, None))
-        menu.popup(self._new.mapToGlobal(QPoint(0, self._new.height())))
+        for kind in _NEW_KINDS:
+            icon = self._theme.icon(kind_icon(kind), kind_token(kind))
+            entry = menu.addAction(icon, kind.value.capitalize())
+            entry.setData(kind)
+        menu.triggered.connect(self._on_new_kind_chosen)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(at)
+
+    @Slot(QAction)
+    def _on_new_kind_chosen(self, entry: QAction) -> None:
+        self._create(Kind(entry.data()), "", None)
 
     @Slot()
-    def _on_thread_clicked(self) -> None:
+    def _on_thread_wished(self) -> None:
         self.new_thread_requested.emit(self._agent or "")
 
-    def _show_start(self) -> None:
-        self.canvas.fit()
+    @Slot(bool)
+    def _fold_source(self, is_folded: bool) -> None:
+        self.source.set_folded(is_folded)
+        if not is_folded:
+            whole = max(600, self._middle.height())
+            height = self._theme.size("source_height")
+            self._middle.setSizes([whole - height, height])
 
 
-def _is_agent(address: str) -> bool:
-    return address.startswith("agents/") and "." not in address
+def _form_address(address: str) -> str | None:
+    """A relationship has a form of its own; anything else shows its definition's."""
+    if address.startswith("missing:"):
+        return None
+    return address if ".subagents[" in address else definition_of(address)
