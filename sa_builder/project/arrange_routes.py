@@ -19,6 +19,7 @@ from sa_builder.project.shapes import GraphEdge
 _KIND_ORDER = ("backing", "uses", "subagent", "handoff", "session", "fallback", "hook")
 _CLEAR = 8.0
 _CELL = 256.0
+_CARD_WEIGHT = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -187,11 +188,14 @@ class _Crowd:
             self._cells.setdefault(cell, []).append((owner, box))
 
     def _covered(self, owner: str, box: Box) -> int:
-        return sum(
-            other != owner and box.overlaps(thing)
+        """How much a plate would hide: a card or another plate weighs more than any trace."""
+        found = {
+            (other, thing)
             for cell in _cells(box)
             for other, thing in self._cells.get(cell, ())
-        )
+            if other != owner and box.overlaps(thing)
+        }
+        return sum(1 if other else _CARD_WEIGHT for other, _ in found)
 
 
 def _plate_centres(points: Sequence[Point]) -> list[Point]:

@@ -37,7 +37,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "session_stop": "Ends session",
     "session_fail": "Fails session",
     "session_status": "Tells status",
-    "manual_stop_condition": "Stopped by hooks",
+    "manual_stop_condition": "Hooks stop it",
     "as_": "Called as",
     "parent_communication": "Reports back",
     "max_instances": "Instances",

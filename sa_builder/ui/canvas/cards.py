@@ -231,7 +231,10 @@ class Card(QGraphicsItem):
         title = "text.disabled" if is_dim else "state.failed_text" if is_broken else "text.primary"
         painter.setPen(look.color(title))
         painter.setFont(look.title_font)
-        painter.drawStaticText(QPointF(self._left, 6 if is_agent else 7), self._title)
+        top = 6.0 if is_agent else 7.0
+        if detail < 0.7:  # the second line is not drawn: the title has the middle
+            top = tile.center().y() - self._title.size().height() / 2
+        painter.drawStaticText(QPointF(self._left, top), self._title)
         if detail < 0.7:
             return
         sub = "state.failed_text" if (is_broken or node.problem) and not is_dim else "text.muted"
@@ -264,8 +267,10 @@ class Card(QGraphicsItem):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(centre, 11, 11)
             painter.setPen(Qt.PenStyle.NoPen)
-            hot = address == self._hot_port
-            painter.setBrush(look.brush("accent.base" if hot else "kind.agent"))
+            token = "edge.dimmed" if is_dim else "kind.agent"
+            if address == self._hot_port:
+                token = "accent.base"
+            painter.setBrush(look.brush(token))
             painter.drawEllipse(centre, PORT_PX / 2, PORT_PX / 2)
             painter.setPen(look.color("surface.card"))
             painter.setFont(look.letter_font)

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from sa_builder.project.arrange import arrange, moved_to
-from sa_builder.project.arrange_routes import quick_route
+from sa_builder.project.arrange_routes import free_route, quick_route
 from sa_builder.project.arrange_shapes import Arrangement, Route
 from sa_builder.project.shapes import Graph, Target
 from sa_builder.ui.canvas.cards import Card, Look
@@ -266,11 +266,13 @@ class Canvas(QGraphicsView):
         if self._source is None:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        end = self._hand
+        start = (self._source_point.x(), self._source_point.y())
         if self._aim:
             card = self.cards[self._aim]
             end = card.mapToScene(card.in_point())
-        points = quick_route((self._source_point.x(), self._source_point.y()), (end.x(), end.y()))
+            points = free_route(start, (end.x(), end.y()), self._arrangement.boxes.values())
+        else:
+            points = quick_route(start, (self._hand.x(), self._hand.y()))
         painter.setPen(self._look.pen("edge.preview", 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(rounded_route([QPointF(x, y) for x, y in points]))
@@ -443,9 +445,10 @@ class Canvas(QGraphicsView):
         self._hand = self.mapToScene(at)
         reach = MAGNET_PX / self.transform().m11()
         found = ""
+        home = (self._source or "").split(".", 1)[0]
         for node_id, card in self.cards.items():
             target = self._allowed.get(node_id)
-            if target is None or not target.allowed:
+            if target is None or not target.allowed or card.node.address == home:
                 continue
             near = card.mapRectToScene(card.shape().boundingRect())
             if near.adjusted(-reach, -reach, reach, reach).contains(self._hand):

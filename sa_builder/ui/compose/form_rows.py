@@ -58,12 +58,15 @@ class FormRow(QWidget):
         outer.setSpacing(2)
         row = QHBoxLayout()
         row.setSpacing(0)
-        row.addWidget(written_dot(theme, field.written), 0, _top(field))
-        row.addSpacing(7)
+        dot = QWidget(self)
+        dot.setFixedSize(12, theme.size("field"))
+        written_dot(theme, field.written, parent=dot).move(0, 12)
+        row.addWidget(dot, 0, Qt.AlignmentFlag.AlignTop)
         label = ElidedLabel(theme, field.label, "label", "text.secondary", parent=self)
         label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        label.setFixedSize(theme.size("form_label") - 12, theme.size("field"))
+        label.setFixedSize(theme.size("form_label") - 4, theme.size("field"))
         row.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        row.addSpacing(4)
         self.editor = self._editor()
         self.editor.setAccessibleName(field.label)
         self.editor.setAccessibleDescription(field.help)
@@ -78,7 +81,7 @@ class FormRow(QWidget):
             words = TextLabel(
                 theme, field.problem, "small", "state.failed_text", wrap=True, parent=self
             )
-            words.setContentsMargins(theme.size("form_label"), 0, 0, 2)
+            words.setContentsMargins(theme.size("form_label") + 12, 0, 0, 2)
             outer.addWidget(words)
 
     def show_coming(self, value: str | None) -> None:
@@ -113,7 +116,7 @@ class FormRow(QWidget):
             case "records" if field.name == "subagents":
                 return self._subagents()
             case _:
-                return self._code(words_of(value), "") if value else self._none()
+                return self._read_only(words_of(value), "") if value else self._none()
 
     def _toggle(self) -> QWidget:
         field = self.field
@@ -169,6 +172,7 @@ class FormRow(QWidget):
     def _long(self) -> QPlainTextEdit:
         field = self.field
         box = _LongText()
+        box.setObjectName("form_text")
         box.setPlainText("" if field.value is None else str(field.value))
         box.setPlaceholderText(field.placeholder)
         text = box.toPlainText()
@@ -321,19 +325,14 @@ class _LongText(QPlainTextEdit):
             self.left.emit()
 
 
-def written_dot(theme: Theme, is_written: bool) -> QFrame:
+def written_dot(theme: Theme, is_written: bool, parent: QWidget | None = None) -> QFrame:
     """The mark of a value that stands in the file; without one an equal space."""
-    dot = QFrame()
+    dot = QFrame(parent)
     dot.setFixedSize(5, 5)
     if is_written:
         dot.setStyleSheet(f"background: {theme.color('accent.base').name()}; border-radius: 2px;")
         dot.setAccessibleName("written in the file")
     return dot
-
-
-def _top(field: FieldValue) -> Qt.AlignmentFlag:
-    is_tall = field.type in ("long_text", "names", "records") and not isinstance(field.value, Code)
-    return Qt.AlignmentFlag.AlignTop if is_tall else Qt.AlignmentFlag.AlignVCenter
 
 
 def _column() -> tuple[QWidget, QVBoxLayout]:

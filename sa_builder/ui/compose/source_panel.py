@@ -29,6 +29,7 @@ _CHOSEN = LineMark(band="code.current_line", bar="accent.selection")
 _ADDED = LineMark(band="diff.added", bar="diff.added_bar", sign="+")
 _CHANGED = LineMark(band="diff.added", bar="diff.added_bar")
 _MOST_COMPARED_LINES = 4000
+_MOST_FILLED_LINES = 8
 
 
 class SourcePanel(QWidget):
@@ -245,7 +246,8 @@ class SourcePanel(QWidget):
         try:
             self.editor.show_marks(marks, span if is_here else None)
             if span is not None and is_here:
-                self.editor.show_words([(span, "code.span")])
+                if span.end_line - span.line < _MOST_FILLED_LINES:
+                    self.editor.show_words([(span, "code.span")])
                 if follow:
                     self.editor.show_line(span.line)
         finally:
