@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QKeyEvent,
@@ -46,6 +46,7 @@ class Canvas(QGraphicsView):
         connect_wished: str; the keyboard asks for what to connect an address to.
         moved: object; node id → top left corner of every card a person has moved.
         zoomed: int; per cent.
+        resized: QSize; of the whole canvas, for what floats over it.
     """
 
     address_chosen = Signal(str)
@@ -59,6 +60,7 @@ class Canvas(QGraphicsView):
     connect_wished = Signal(str)
     moved = Signal(object)
     zoomed = Signal(int)
+    resized = Signal(QSize)
 
     def __init__(
         self,
@@ -246,6 +248,7 @@ class Canvas(QGraphicsView):
         super().resizeEvent(event)
         self.place_overlays()
         self._on_scrolled()
+        self.resized.emit(event.size())
 
     def drawBackground(self, painter: QPainter, rect: QRectF | object) -> None:
         assert isinstance(rect, QRectF)

@@ -23,8 +23,9 @@ from sa_builder.ui.compose.problems_panel import ProblemsPanel
 from sa_builder.ui.compose.source_panel import SourcePanel
 from sa_builder.ui.compose.target_picker import Choice, TargetPicker
 from sa_builder.ui.compose.toolbar import PROJECT, ComposeToolbar
-from sa_builder.ui.compose.words import definition_of, side_letter
+from sa_builder.ui.compose.words import definition_of, nearest, side_letter
 from sa_builder.ui.theme import Theme
+from sa_builder.ui.widgets.bars import EmptyState
 from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 
 _NEW_KINDS = (Kind.AGENT, Kind.PROMPT, Kind.MODEL, Kind.TOOL, Kind.HANDLER)
@@ -73,6 +74,16 @@ class ComposePage(QWidget):
         self.source = SourcePanel(project, theme)
         self.source.setObjectName("panel_bottom")
         self.problems = ProblemsPanel(theme)
+        self.empty = EmptyState(
+            theme,
+            "agent",
+            self.tr("No agents yet"),
+            self.tr("An agent is one Python file under agents/agents."),
+            self.tr("New agent"),
+            role="primary",
+            parent=self.canvas,
+        )
+        self.empty.act_wished.connect(self._on_first_agent_wished)
         self._lay_out()
         self._connect_parts()
         agents = self._agent_names()
@@ -103,6 +114,7 @@ class ComposePage(QWidget):
             self.outline.show_graph(self._graph, self._agent)
         finally:
             self._is_selecting = False
+        self.empty.setVisible(not self._graph.nodes)
         self.problems.show_problems(self._project.problems())
         self.inspector.refresh()
         self.source.refresh()
@@ -199,6 +211,7 @@ class ComposePage(QWidget):
         bar.tidy_wished.connect(self._on_tidy_wished)
         bar.menu_wanted.connect(self._on_new_menu_wanted)
         bar.thread_wished.connect(self._on_thread_wished)
+        canvas.resized.connect(self.empty.resize)
         canvas.address_chosen.connect(self._on_address_chosen)
         canvas.opened.connect(self._on_opened)
         canvas.drag_began.connect(self._on_drag_began)
@@ -239,8 +252,9 @@ class ComposePage(QWidget):
         self._is_selecting = True
         try:
             self._address = address
-            self.canvas.select(address)
-            self.outline.select(address)
+            shown = nearest(address, {*self.canvas.cards, *self.canvas.traces})
+            self.canvas.select(shown)
+            self.outline.select(shown)
             self.inspector.show_address(_form_address(address))
             self._show_source(address)
         finally:
@@ -300,7 +314,7 @@ class ComposePage(QWidget):
 
     @Slot(str)
     def _on_drag_began(self, source: str) -> None:
-        self._show_form_and_source(source)
+        self._select(definition_of(source))
         self.canvas.banner.say(
             letter=side_letter(source),
             who=connecting.source_words(source),
@@ -308,20 +322,12 @@ class ComposePage(QWidget):
         )
         self.canvas.place_overlays()
 
-    def _show_form_and_source(self, source: str) -> None:
-        owner = definition_of(source)
-        self.inspector.show_address(owner)
-        self._show_source(owner)
-
     @Slot()
     def _on_drag_ended(self) -> None:
         self.canvas.banner.hide()
         self.canvas.drop_card.hide()
         self.source.preview(None)
         self.inspector.show_coming(None)
-        if self._address:
-            self.inspector.show_address(_form_address(self._address))
-            self._show_source(self._address)
 
     @Slot(str, str)
     def _on_aimed(self, source: str, target: str) -> None:
@@ -539,6 +545,10 @@ class ComposePage(QWidget):
         self._create(Kind(entry.data()), "", None)
 
     @Slot()
+    def _on_first_agent_wished(self) -> None:
+        self._create(Kind.AGENT, "", None)
+
+    @Slot()
     def _on_thread_wished(self) -> None:
         self.new_thread_requested.emit(self._agent or "")
 
@@ -555,4 +565,7 @@ def _form_address(address: str) -> str | None:
     """A relationship has a form of its own; anything else shows its definition's."""
     if address.startswith("missing:"):
         return None
-    return address if ".subagents[" in address else definition_of(address)
+    head, is_relation, rest = address.partition(".subagents[")
+    if is_relation and "]" in rest:
+        return f"{head}.subagents[{rest.split(']', 1)[0]}]"
+    return definition_of(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any, Final
 
 from sa_builder.project.shapes import Code
@@ -35,6 +36,17 @@ def words_of(value: Any) -> str:
 def definition_of(address: str) -> str:
     """The definition that an address lies in: "agents/x" of "agents/x.side_a.subagents[0]"."""
     return address.split("#", 1)[0].split(".", 1)[0]
+
+
+def nearest(address: str, known: Set[str]) -> str:
+    """The innermost of the known addresses that an address lies in; else its definition."""
+    found = address
+    while found not in known:
+        cut = max(found.rfind("."), found.rfind("["))
+        if cut < 0:
+            return definition_of(address)
+        found = found[:cut]
+    return found
 
 
 def kind_of(address: str) -> str:

@@ -1,0 +1,251 @@
+"""Selecting in one place and seeing it in all; forms, source and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from sa_builder.ui.compose.outline_delegate import ADDRESS
+from sa_builder.ui.widgets.buttons import Toggle
+from tests.ui.compose.conftest import Bench
+from tests.ui.hands import click, press_key, type_text
+
+_SUBAGENT = "agents/repo_assistant.side_a.subagents[0]"
+
+
+def _outline_address(bench: Bench) -> str:
+    item = bench.page.outline.tree.currentItem()
+    return str(item.data(0, ADDRESS)) if item is not None else ""
+
+
+def test_clicking_a_card_shows_its_form_row_and_source(bench: Bench) -> None:
+    at = bench.page.canvas.card_point("prompts/issue_triager")
+    assert at is not None
+
+    click(bench.page.canvas.viewport(), at)
+
+    assert bench.page.source.shown_path == "agents/prompts/issue_triager.py"
+    assert bench.page.inspector.row("tools") is not None
+    assert _outline_address(bench) == "prompts/issue_triager"
+
+
+def test_clicking_in_the_source_selects_the_innermost_thing_and_keeps_the_caret(
+    bench: Bench,
+) -> None:
+    bench.page.select_address("agents/repo_assistant")
+    editor = bench.page.source.editor
+    editor.setFocus()
+    place = editor.source().index("blocking=True") + 2
+    cursor = editor.textCursor()
+    cursor.setPosition(place)
+
+    editor.setTextCursor(cursor)
+
+    assert bench.page.canvas.selected_address() == _SUBAGENT
+    assert editor.textCursor().position() == place
+
+
+def test_a_toggle_writes_one_word_and_undo_takes_it_back(bench: Bench, qtbot: QtBot) -> None:
+    bench.page.select_address(_SUBAGENT)
+    before = bench.file("agents/repo_assistant.py")
+    row = bench.page.inspector.row("blocking")
+    assert row is not None
+
+    toggle = row.findChild(Toggle)
+    assert toggle is not None
+
+    with qtbot.waitSignal(bench.page.edited):
+        click(toggle, QPoint(10, 8))
+
+    assert b"blocking=True" not in bench.file("agents/repo_assistant.py")
+    bench.page.undo()
+    assert bench.file("agents/repo_assistant.py") == before
+
+
+def test_a_number_typed_in_the_form_lands_in_the_file(bench: Bench, qtbot: QtBot) -> None:
+    bench.page.show_agent("issue_triage")
+    row = bench.page.inspector.row("max_steps", "Side A")
+    assert row is not None
+    assert isinstance(row.editor, QLineEdit)
+
+    row.editor.selectAll()
+    type_text(row.editor, "7")
+    with qtbot.waitSignal(bench.page.edited):
+        press_key(row.editor, Qt.Key.Key_Return)
+
+    assert b"max_steps=7," in bench.file("agents/issue_triage.py")
+
+
+def test_a_value_that_breaks_a_rule_is_written_and_said_at_the_field(
+    bench: Bench, qtbot: QtBot
+) -> None:
+    bench.page.show_agent("issue_triage")
+    row = bench.page.inspector.row("max_steps", "Side A")
+    assert row is not None
+
+    assert isinstance(row.editor, QLineEdit)
+    row.editor.selectAll()
+    type_text(row.editor, "0")
+    press_key(row.editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(bench.said or bench.edits))
+
+    shown = bench.page.inspector.row("max_steps", "Side A")
+    assert shown is not None
+    assert shown.field.problem is not None or bench.said
+
+
+def test_the_side_backing_is_chosen_in_the_form(bench: Bench, qtbot: QtBot) -> None:
+    bench.page.show_agent("relay_agent")
+    row = bench.page.inspector.row("backing", "Side A")
+    assert row is not None
+    combo = row.editor
+    assert isinstance(combo, QComboBox)
+
+    combo.setCurrentIndex(combo.findData("handlers/echo_once"))
+    with qtbot.waitSignal(bench.page.edited):
+        combo.activated.emit(combo.currentIndex())
+
+    assert b'handler="echo_once"' in bench.file("agents/relay_agent.py")
+
+
+def test_saving_the_source_keeps_windows_line_ends_and_a_mark(
+    make_bench: Callable[[Path], Bench], project_root: Path
+) -> None:
+    path = project_root / "agents/agents/relay_agent.py"
+    old = b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(old)
+    bench = make_bench(project_root)
+    bench.page.show_agent("relay_agent")
+    editor = bench.page.source.editor
+
+    cursor = editor.textCursor()
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    editor.setTextCursor(cursor)
+    editor.insertPlainText("# the end\n")
+    bench.page.source.save()
+
+    assert path.read_bytes() == old + b"# the end\r\n"
+    assert not bench.page.source.is_dirty
+
+
+def test_typed_text_survives_a_change_outside_and_is_asked_about(bench: Bench) -> None:
+    bench.page.show_agent("relay_agent")
+    path = bench.project.root / "agents/agents/relay_agent.py"
+    bench.page.source.editor.insertPlainText("# mine\n")
+    path.write_bytes(path.read_bytes() + b"# theirs\n")
+
+    bench.project.refresh()
+    bench.page.refresh()
+
+    assert "# mine" in bench.page.source.editor.source()
+    notice = bench.page.source.findChild(type(bench.page.source._notice))  # pyright: ignore[reportPrivateUsage]
+    assert notice is not None
+    assert notice.isVisible()
+
+
+def test_a_file_with_characters_no_view_can_hold_is_read_only_and_untouched(
+    make_bench: Callable[[Path], Bench], project_root: Path
+) -> None:
+    path = project_root / "agents/agents/relay_agent.py"
+    old = path.read_bytes() + "# odd \u2029 line\n".encode()
+    path.write_bytes(old)
+    bench = make_bench(project_root)
+
+    bench.page.show_agent("relay_agent")
+    bench.page.source.save()
+
+    assert path.read_bytes() == old
+
+
+def test_no_break_spaces_survive_saving(
+    make_bench: Callable[[Path], Bench], project_root: Path
+) -> None:
+    path = project_root / "agents/agents/relay_agent.py"
+    old = path.read_bytes() + "# a\u00a0b\n".encode()
+    path.write_bytes(old)
+    bench = make_bench(project_root)
+    bench.page.show_agent("relay_agent")
+
+    bench.page.source.editor.moveCursor(QTextCursor.MoveOperation.Start)
+    bench.page.source.editor.insertPlainText("# first\n")
+    bench.page.source.save()
+
+    assert path.read_bytes() == b"# first\n" + old
+
+
+def test_a_broken_reference_is_drawn_listed_and_repaired(
+    make_bench: Callable[[Path], Bench], project_root: Path, qtbot: QtBot
+) -> None:
+    path = project_root / "agents/prompts/repo_assistant.py"
+    text = path.read_text()
+    path.write_text(
+        text.replace(
+            'model="conversational",', 'model="conversational",\n    tools=["search_docs"],'
+        )
+    )
+    bench = make_bench(project_root)
+
+    assert "missing:tools/search_docs" in bench.page.canvas.cards
+    assert bench.page.problems.list.count() >= 1
+    assert "search_docs" in bench.page.problems.list.item(0).text()
+
+
+def test_a_syntax_error_keeps_the_last_good_picture(bench: Bench) -> None:
+    cards = set(bench.page.canvas.cards)
+    path = bench.project.root / "agents/prompts/repo_assistant.py"
+    path.write_text(path.read_text() + "\n)(\n")
+
+    bench.project.refresh()
+    bench.page.refresh()
+
+    assert set(bench.page.canvas.cards) == cards
+    assert bench.page.problem_counts[0] == 1
+
+
+def test_double_clicking_a_child_agent_drills_in(bench: Bench) -> None:
+    at = bench.page.canvas.card_point("agents/issue_triage")
+    assert at is not None
+
+    QTest.mouseDClick(
+        bench.page.canvas.viewport(),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+        at,
+    )
+
+    assert bench.page.shown_agent == "issue_triage"
+
+
+def test_arrow_keys_walk_the_cards(bench: Bench) -> None:
+    bench.page.select_address("agents/repo_assistant")
+
+    press_key(bench.page.canvas, Qt.Key.Key_Right)
+
+    assert bench.page.canvas.selected_address() in ("prompts/repo_assistant", "agents/issue_triage")
+
+
+def test_an_empty_project_shows_words_and_makes_its_first_agent(
+    make_bench: Callable[[Path], Bench], tmp_path: Path
+) -> None:
+    (tmp_path / "agents").mkdir()
+    bench = make_bench(tmp_path)
+
+    assert bench.page.canvas.cards == {}
+    assert bench.page.empty.isVisible()
+
+
+def test_narrow_windows_fold_the_outline_then_the_inspector(bench: Bench) -> None:
+    bench.page.resize(1100, 900)
+    assert not bench.page.outline.isVisible()
+    assert bench.page.inspector.isVisible()
+
+    bench.page.resize(1000, 650)
+    assert not bench.page.inspector.isVisible()
+    assert not bench.page.source.editor.isVisible()
+    assert bench.page.source.isVisible()
