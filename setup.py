@@ -1,4 +1,4 @@
-"""Puts what the program shows and the sample project into the built package, as `sa_builder/_data`."""
+"""Puts what the program shows, and the sample project, into the package as `sa_builder/_data`."""
 
 import shutil
 from pathlib import Path

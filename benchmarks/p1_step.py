@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -123,7 +124,7 @@ async def tool_times(service: Service, thread_id: ThreadId) -> list[float]:
 
 def raw_two_commits_ms(folder: Path) -> float:
     """Two commits with the log flushed at each, over four tables like ours; nothing else."""
-    connection = apsw.Connection(str(folder / "raw.db"))
+    connection: Any = apsw.Connection(str(folder / "raw.db"))
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("PRAGMA synchronous=FULL")
     for name in ("messages", "logs", "ledger"):

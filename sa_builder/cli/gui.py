@@ -70,7 +70,9 @@ def png_of(svg: str) -> bytes:
     from PySide6.QtGui import QGuiApplication, QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer
 
-    application = QGuiApplication.instance() or QGuiApplication(["sa-builder"])
+    application = QGuiApplication.instance() or QGuiApplication(
+        ["sa-builder", "-platform", "offscreen"]
+    )
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     image = QImage(renderer.defaultSize() * 2, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(0)
@@ -79,7 +81,7 @@ def png_of(svg: str) -> bytes:
     painter.end()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, b"PNG")
+    image.save(buffer, "PNG")  # pyright: ignore[reportCallIssue, reportArgumentType]
     picture = bytes(buffer.data().data())
     del application
     return picture

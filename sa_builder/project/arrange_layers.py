@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 LANE_GAP = 12.0
 CARD_LANE_GAP = 16.0
@@ -154,7 +155,7 @@ def set_heights(layers: list[list[Cell]], row_gap: float) -> None:
     steps: list[list[float]] = []
     for cells in layers:
         along, offsets = 0.0, [0.0]
-        for above, below in zip(cells, cells[1:], strict=False):
+        for above, below in pairwise(cells):
             along += above.height + _gap(above, below, row_gap)
             offsets.append(along)
         steps.append(offsets if cells else [])
@@ -187,7 +188,7 @@ def _middle(cell: Cell, *, forward: bool) -> float:
 def _crossings(layers: list[list[Cell]]) -> int:
     """How many pairs of links cross, counted with a Fenwick tree for each gap."""
     total = 0
-    for cells, others in zip(layers, layers[1:], strict=False):
+    for cells, others in pairwise(layers):
         ends = [
             link.right.place
             for cell in cells

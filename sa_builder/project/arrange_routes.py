@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sa_builder.project.arrange_shapes import (
     OUT,
@@ -158,7 +159,7 @@ class _Crowd:
             grown = Box(x=box.x - 4, y=box.y, width=box.width + 12, height=box.height)
             self._put("", grown)
         for edge_id, route in arrangement.routes.items():
-            for (ax, ay), (bx, by) in zip(route.points, route.points[1:], strict=False):
+            for (ax, ay), (bx, by) in pairwise(route.points):
                 piece = Box(
                     x=min(ax, bx) - 1,
                     y=min(ay, by) - 1,
@@ -201,7 +202,7 @@ class _Crowd:
 def _plate_centres(points: Sequence[Point]) -> list[Point]:
     """Where a plate may lie, best first: on the longest legs, or over a jog lower than itself."""
     pieces = sorted(
-        zip(points, points[1:], strict=False),
+        pairwise(points),
         key=lambda piece: -abs(piece[0][0] - piece[1][0]) - abs(piece[0][1] - piece[1][1]),
     )
     centres = [
@@ -224,11 +225,11 @@ def _cells(box: Box) -> list[tuple[int, int]]:
 
 
 def _length(way: Sequence[Point]) -> float:
-    return sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in zip(way, way[1:], strict=False))
+    return sum(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in pairwise(way))
 
 
 def _is_blocked(way: Sequence[Point], boxes: Sequence[Box]) -> bool:
-    for (ax, ay), (bx, by) in zip(way, way[1:], strict=False):
+    for (ax, ay), (bx, by) in pairwise(way):
         left, right, top, bottom = min(ax, bx), max(ax, bx), min(ay, by), max(ay, by)
         for box in boxes:
             if left < box.right and box.x < right and top < box.bottom and box.y < bottom:

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from sa_builder.errors import KnownError, RuntimeRefused
 from sa_builder.providers.mocks import MockBook
 from sa_builder.runtime.engine import Engine
-from sa_builder.runtime.frame import child_offers
+from sa_builder.runtime.frame import ChildOffer, child_offers
 from sa_builder.runtime.mailbox import Mailbox
 from sa_builder.runtime.subagents import refuse_spawn, spawn
 from sa_builder.runtime.tool_calls import snapshot_of, tell_status
 from sa_builder.runtime.turns import SIDES, end_session, request_end
 from sa_builder.runtime.view import EndRequest, ThreadView
-from sa_builder.spec.messages import Message
+from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import ChildEntry, SendMessage
 from sa_builder.store import rows
 from sa_builder.store.database import Tx
@@ -121,7 +121,7 @@ class ThreadStateServer:
         view = await box.view()
         agent = registry.agent(view.agent_name)
         name = str(wish["relationship"])
-        found = [
+        found: list[tuple[SideName, ChildOffer]] = [
             (side, offer)
             for side in SIDES
             for offer in child_offers(registry, agent.side(side))

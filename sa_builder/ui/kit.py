@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sa_builder.ui.resources import resources_root
 from sa_builder.ui.theme import Preference, Theme
 from sa_builder.ui.widgets.bars import EmptyState, NoticeBar, SearchField, SectionHeader
 from sa_builder.ui.widgets.buttons import Button, IconButton, Segments, Toggle
@@ -35,6 +34,7 @@ from sa_builder.ui.widgets.marks import (
     Tile,
 )
 from sa_builder.ui.widgets.states import StateName
+from sa_builder.util.resources import resources_root
 
 _KINDS = ("agent", "prompt", "handler", "human", "model", "tool", "subagent", "hook", "policy")
 _STATES: tuple[StateName, ...] = ("running", "waiting", "done", "failed", "parked")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from sa_builder.client.base import RuntimeClient
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import DefinitionSummary
 from sa_builder.spec.kinds import Kind
 from sa_builder.spec.threads import ThreadQuery, ThreadSummary
@@ -14,7 +15,6 @@ from sa_builder.ui.actions import RegisteredAction
 from sa_builder.ui.dialogs.about import key_caps
 from sa_builder.ui.palette_model import Entry
 from sa_builder.ui.welcome.page import when_in_words
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 from sa_builder.ui.widgets.states import state_icon, state_of_thread, state_token
 
 _MOST_THREADS = 20

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from sa_builder.errors import KnownError
-from sa_builder.ui.resources import data_root, resources_root
+from sa_builder.util.resources import data_root, resources_root
 
 SAMPLE = "repo_assistant"
 """The template that is the sample project itself."""

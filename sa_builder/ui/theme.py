@@ -12,7 +12,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from sa_builder.errors import BugError
-from sa_builder.ui.resources import resources_root
+from sa_builder.util.resources import resources_root
 
 Scheme = Literal["light", "dark"]
 Preference = Literal["system", "light", "dark"]

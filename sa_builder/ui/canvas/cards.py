@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sa_builder.project.arrange_shapes import SIDE_A_Y, SIDE_B_Y, size_of
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import GraphNode, GraphSide
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 
 PORT_PX = 16.0
 LIGHT_STATES = ("none", "target", "dimmed", "source", "aimed")

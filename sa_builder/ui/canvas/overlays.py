@@ -6,10 +6,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from sa_builder.project.card_look import kind_token
 from sa_builder.project.shapes import GraphNode
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.buttons import IconButton
-from sa_builder.ui.widgets.kinds import kind_token
 from sa_builder.ui.widgets.marks import ElidedLabel, Glyph, KeyCap, Separator, SideDisc, TextLabel
 from sa_builder.ui.widgets.paint import paint_box
 

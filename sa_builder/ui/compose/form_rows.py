@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import Code, FieldValue
 from sa_builder.ui.compose.words import KIND_OF_FOLDER, words_of
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.buttons import Button, Segments, Toggle
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 from sa_builder.ui.widgets.marks import Chip, ElidedLabel, TextLabel
 
 _ON_WORDS: Final = {

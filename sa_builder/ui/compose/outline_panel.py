@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.project import Project
 from sa_builder.project.shapes import Graph, GraphEdge, GraphNode
 from sa_builder.spec.kinds import FOLDER_OF, Kind
@@ -29,7 +30,6 @@ from sa_builder.ui.compose.words import definition_of, side_letter
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.bars import SearchField
 from sa_builder.ui.widgets.buttons import IconButton
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 from sa_builder.ui.widgets.marks import Separator, TextLabel
 
 _SHOWN = (Kind.AGENT, Kind.PROMPT, Kind.MODEL, Kind.TOOL, Kind.HANDLER)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from sa_builder.errors import KnownError
 from sa_builder.project.canvas_file import read_positions, write_positions
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.project import Project
 from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span, Target
 from sa_builder.spec.kinds import FOLDER_OF, Kind
@@ -26,7 +27,6 @@ from sa_builder.ui.compose.toolbar import PROJECT, ComposeToolbar
 from sa_builder.ui.compose.words import definition_of, nearest, side_letter
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.bars import EmptyState
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 
 _NEW_KINDS = (Kind.AGENT, Kind.PROMPT, Kind.MODEL, Kind.TOOL, Kind.HANDLER)
 _RAIL_PX = 48

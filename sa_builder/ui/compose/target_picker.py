@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.spec.kinds import Kind
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.bars import SearchField
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 from sa_builder.ui.widgets.marks import TextLabel
 
 _WIDTH_PX = 340

@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 from sa_builder.ui.widgets.paint import (
     paint_box,
     paint_pixmap_centered,

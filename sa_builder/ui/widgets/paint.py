@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
 
+from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.ui.theme import Theme
-from sa_builder.ui.widgets.kinds import kind_icon, kind_token
 
 
 def paint_box(
