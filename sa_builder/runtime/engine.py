@@ -68,11 +68,19 @@ class Engine:
         surroundings: Surroundings,
         clock: Clock,
         publish: Callable[[Event], None],
+        note_rest: Callable[[], None],
     ) -> None:
+        """Make an engine at rest.
+
+        Args:
+            publish: tells every listener what happened; called after the commit.
+            note_rest: told whenever a thread comes to rest.
+        """
         self.clock = clock
         self._folder = folder
         self._around = surroundings
         self._publish = publish
+        self._note_rest = note_rest
         self._writers = Writers()
         self.index = ThreadIndex(self._writers, folder)
         self._boxes: dict[ThreadId, Mailbox] = {}
@@ -91,6 +99,9 @@ class Engine:
 
     def publish(self, event: Event) -> None:
         self._publish(event)
+
+    def note_rest(self) -> None:
+        self._note_rest()
 
     async def registry(self) -> Registry:
         return await self._around.registry()

@@ -287,6 +287,7 @@ class Mailbox:
             self._deed = None
             if not self._is_driving:
                 self.at_rest.set()
+                self._ports.note_rest()
 
     def _outcome(self, deed: Deed, task: asyncio.Task[Apply]) -> Apply:
         if task.cancelled():

@@ -82,6 +82,10 @@ class Ports(Protocol):
         """Bring the registry up to date with a thread's summary, and tell listeners."""
         ...
 
+    def note_rest(self) -> None:
+        """A thread has come to rest: fewer turns are under way."""
+        ...
+
     async def mark_busy(self, thread_id: ThreadId) -> None:
         """Remember that a thread will have something to do, before it has."""
         ...

@@ -179,7 +179,7 @@ class Service:
         self._folder.make()
         self._lock.take()
         try:
-            self._engine = Engine(self._folder, self, self._clock, self._publish)
+            self._engine = Engine(self._folder, self, self._clock, self._publish, self._tell_state)
             self._redactor = Redactor(self._known_secrets())
             unfinished = await self._engine.start()
             if unfinished and self._trusted():

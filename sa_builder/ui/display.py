@@ -14,6 +14,8 @@ LIBRARIES: tuple[tuple[str, str], ...] = (
     ("libfontconfig.so.1", "libfontconfig1"),
     ("libxkbcommon.so.0", "libxkbcommon0"),
     ("libdbus-1.so.3", "libdbus-1-3"),
+    ("libfreetype.so.6", "libfreetype6"),
+    ("libglib-2.0.so.0", "libglib2.0-0"),
 )
 """What Qt's own libraries load, with the Debian package of each."""
 
@@ -26,8 +28,12 @@ X11_LIBRARIES: tuple[tuple[str, str], ...] = (
     ("libxcb-randr.so.0", "libxcb-randr0"),
     ("libxcb-render-util.so.0", "libxcb-render-util0"),
     ("libxcb-shape.so.0", "libxcb-shape0"),
-    ("libxcb-xinerama.so.0", "libxcb-xinerama0"),
+    ("libxcb-shm.so.0", "libxcb-shm0"),
+    ("libxcb-sync.so.1", "libxcb-sync1"),
+    ("libxcb-util.so.1", "libxcb-util1"),
+    ("libxcb-xfixes.so.0", "libxcb-xfixes0"),
     ("libxcb-xkb.so.1", "libxcb-xkb1"),
+    ("libX11-xcb.so.1", "libx11-xcb1"),
 )
 """What the X11 plugin loads besides."""
 

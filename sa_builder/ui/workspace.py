@@ -82,6 +82,7 @@ class Workspace(QObject):
         self._archive_session: ArchiveSession | None = None
         self._compose: ComposePage | None = None
         self._threads: ThreadsPage | None = None
+        self._threads_tasks: Tasks | None = None
         self._trusted_now: set[Path] = set()
 
     # what is open
@@ -164,6 +165,10 @@ class Workspace(QObject):
             return
         if self._threads is not None:
             self._threads.shutdown()
+        if self._threads_tasks is not None:
+            await self._threads_tasks.close()  # before the widgets go that its coroutines touch
+            self._threads_tasks.deleteLater()
+            self._threads_tasks = None
         self._drop_pages()
         self._project_session = None
         self._archive_session = None
@@ -189,9 +194,10 @@ class Workspace(QObject):
         if self._threads is None and session is not None:
             from sa_builder.ui.threads.page import ThreadsPage
 
-            page = ThreadsPage(
-                session.client, session.link, self._tasks, self._theme, self._actions
-            )
+            tasks = Tasks(self)
+            tasks.failed.connect(self._on_known_error)
+            page = ThreadsPage(session.client, session.link, tasks, self._theme, self._actions)
+            self._threads_tasks = tasks
             page.status_said.connect(self.said)
             page.open_definition_requested.connect(self.show_definition)
             self._threads = page

@@ -1,64 +1,31 @@
-"""The cards of the canvas: one item a node; every pen, brush, path and text is made once."""
+"""The cards of the canvas: one item a node.
+
+What cards of one kind and state have in common is drawn once for each zoom, as a face, and laid
+under the texts of each. A face lies on whole device pixels; so do the texts on it.
+"""
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
+
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QFontMetricsF,
-    QPainter,
-    QPainterPath,
-    QPen,
-    QPixmap,
-    QStaticText,
-)
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QStaticText, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sa_builder.project.arrange_shapes import SIDE_A_Y, SIDE_B_Y, size_of
 from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import GraphNode, GraphSide
-from sa_builder.ui.theme import Theme
+from sa_builder.ui.canvas.look import Look, static_text
 
 PORT_PX = 16.0
+PLAIN_DETAIL = 0.35
+"""Below this zoom a card is a rectangle of its kind's colour."""
+FULL_DETAIL = 0.7
+_MOST_FACE_SCALE = 3.0
+_MARGINS = (-10.0, -6.0, 12.0, 8.0)
+"""What ports, rings and shadow take beyond the card."""
 LIGHT_STATES = ("none", "target", "dimmed", "source", "aimed")
-
-
-class Look:
-    """Pens, brushes, fonts and glyphs of one scheme, shared by all items of a scene."""
-
-    def __init__(self, theme: Theme, dpr: float) -> None:
-        self.theme = theme
-        self.dpr = max(dpr, 2.0)
-        self.title_font = theme.font("node_title")
-        self.sub_font = theme.font("node_sub")
-        self.row_font = theme.font("small")
-        self.letter_font = theme.font("caption", weight=700)
-        self.letter_font.setPixelSize(10)
-        self._glyphs: dict[tuple[str, str, int], QPixmap] = {}
-        self._pens: dict[tuple[str, float], QPen] = {}
-        self._brushes: dict[str, QBrush] = {}
-
-    def color(self, token: str) -> QColor:
-        return self.theme.color(token)
-
-    def brush(self, token: str) -> QBrush:
-        """A fill, made once."""
-        return self._brushes.setdefault(token, QBrush(self.color(token)))
-
-    def pen(self, token: str, width_px: float = 1.0) -> QPen:
-        """A solid pen, made once."""
-        key = (token, width_px)
-        if key not in self._pens:
-            self._pens[key] = QPen(self.color(token), width_px)
-        return self._pens[key]
-
-    def glyph(self, name: str, token: str, size_px: int) -> QPixmap:
-        """A tinted icon, made once."""
-        key = (name, token, size_px)
-        if key not in self._glyphs:
-            self._glyphs[key] = self.theme.pixmap(name, token, size_px, self.dpr)
-        return self._glyphs[key]
 
 
 class Card(QGraphicsItem):
@@ -70,22 +37,16 @@ class Card(QGraphicsItem):
         self._look = look
         width, height = size_of(node)
         self._rect = QRectF(0, 0, width, height)
-        self._outline = self._shape_path()
-        self._shadow = self._outline.translated(0, 2)
+        self._bounds = self._rect.adjusted(*_MARGINS)
         self._hot_port: str | None = None
         self._light = "none"
         self._says = ""
         self._is_hovered = False
-        left = 44.0 if node.kind == "agent" else 42.0
-        self._left = left
-        self._title = self._text(node.name, look.title_font, width - left - 12)
-        self._sub = self._text(node.problem or node.subtitle, look.sub_font, width - left - 12)
-        self._rows = [
-            (y, letter, side, self._text(side.name, look.row_font, width - 58))
-            for y, letter, side in (
-                (SIDE_A_Y, "a", node.side_a),
-                (SIDE_B_Y, "b", node.side_b),
-            )
+        self._left = 44.0 if node.kind == "agent" else 42.0
+        self._sub: QStaticText | None = None
+        self._sides = [
+            (y, side)
+            for y, side in ((SIDE_A_Y, node.side_a), (SIDE_B_Y, node.side_b))
             if side is not None
         ]
         self.setFlags(
@@ -102,8 +63,7 @@ class Card(QGraphicsItem):
         self._hot_port = hot_port
         if says != self._says:
             self._says = says
-            words = says or self.node.problem or self.node.subtitle
-            self._sub = self._text(words, self._look.sub_font, self._rect.width() - self._left - 12)
+            self._sub = None
         self.update()
 
     def port_at(self, point: QPointF, reach_px: float) -> str | None:
@@ -135,7 +95,7 @@ class Card(QGraphicsItem):
         return QPointF(0, 22.0 if self.node.kind == "agent" else self._rect.height() / 2)
 
     def boundingRect(self) -> QRectF:
-        return self._rect.adjusted(-10, -6, 12, 8)
+        return self._bounds
 
     def shape(self) -> QPainterPath:
         path = QPainterPath()
@@ -156,28 +116,111 @@ class Card(QGraphicsItem):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        detail = option.levelOfDetailFromTransform(painter.worldTransform())
-        hue = kind_token(self.node.kind) if self.node.kind != "missing" else "edge.broken"
-        if detail < 0.35:
-            painter.fillRect(self._rect, self._look.brush(hue))
+        world = painter.worldTransform()
+        scale = world.m11()
+        if scale < PLAIN_DETAIL:
+            painter.fillRect(self._rect, self._look.brush(self.hue()))
             return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        device = painter.device()
+        dpr = device.devicePixelRatioF() if device is not None else 1.0
+        if scale * dpr > _MOST_FACE_SCALE:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_face(painter, scale)
+        else:
+            self._lay_face(painter, world, dpr)
+        self._paint_texts(painter, scale)
+
+    def hue(self) -> str:
+        """The token of its kind's colour."""
+        return "edge.broken" if self.node.kind == "missing" else kind_token(self.node.kind)
+
+    @cached_property
+    def _outline(self) -> QPainterPath:
+        return self._shape_path()
+
+    @cached_property
+    def _title(self) -> QStaticText:
+        room = self._rect.width() - self._left - 12
+        return static_text(self.node.name, self._look.title_font, room)
+
+    @cached_property
+    def _names(self) -> list[QStaticText]:
+        room = self._rect.width() - 58
+        return [static_text(side.name, self._look.row_font, room) for _, side in self._sides]
+
+    @cached_property
+    def _own_key(self) -> tuple[object, ...]:
+        """What of its face never changes."""
+        node = self.node
+        sides = tuple(side.backing for _, side in self._sides)
+        return (node.kind, self._icon_kind(), bool(node.problem), sides)
+
+    def _lay_face(self, painter: QPainter, world: QTransform, dpr: float) -> None:
+        """Draw the face at the whole device pixel nearest to the card's place.
+
+        Leaves the painter there, so that the texts keep their distance to the face.
+        """
+        scale = world.m11()
+        in_device = scale * dpr
+        hot = self._hot_port[-1:] if self._hot_port else ""
+        key = (self._own_key, self._light, hot, self.isSelected(), self._is_hovered, in_device)
+        bounds = self._bounds
+        left, top = math.floor(bounds.x() * in_device), math.floor(bounds.y() * in_device)
+
+        def paint(on: QPainter) -> None:
+            on.setTransform(QTransform(in_device, 0, 0, in_device, -left, -top))
+            self._paint_face(on, scale)
+
+        size = QSizeF(bounds.right() * in_device - left, bounds.bottom() * in_device - top)
+        face = self._look.face(key, size, dpr, paint)
+        x, y = round(world.dx() * dpr), round(world.dy() * dpr)
+        painter.setWorldTransform(QTransform.fromTranslate(x / dpr, y / dpr))
+        painter.drawPixmap(QPointF(left / dpr, top / dpr), face)
+        painter.setWorldTransform(QTransform(scale, 0, 0, scale, x / dpr, y / dpr))
+
+    def _paint_face(self, painter: QPainter, detail: float) -> None:
+        """All but the texts."""
         is_dim = self._light == "dimmed"
         is_broken = self.node.kind == "missing"
-        if not is_dim and not is_broken and detail >= 0.7:
-            painter.fillPath(self._shadow, self._look.brush("line.shadow"))
+        if not is_dim and not is_broken and detail >= FULL_DETAIL:
+            painter.fillPath(self._outline.translated(0, 2), self._look.brush("line.shadow"))
         painter.setPen(self._outline_pen(is_broken))
         painter.setBrush(self._look.brush(self._fill(is_broken, is_dim)))
         painter.drawPath(self._outline)
-        self._paint_head(painter, hue, is_dim=is_dim, is_broken=is_broken, detail=detail)
-        if detail >= 0.7:
-            for y, letter, side, text in self._rows:
-                self._paint_row(painter, y, side, text, is_dim=is_dim)
-                del letter
-        if self._rows:
+        self._paint_tile(painter, is_dim=is_dim, is_broken=is_broken, detail=detail)
+        if detail >= FULL_DETAIL:
+            for y, side in self._sides:
+                self._paint_side_icon(painter, y, side, is_dim=is_dim)
+        if self._sides:
             painter.setPen(self._look.pen("line.subtle"))
             painter.drawLine(QPointF(0.5, 44), QPointF(self._rect.width() - 0.5, 44))
         self._paint_ports(painter, is_dim=is_dim)
+
+    def _paint_texts(self, painter: QPainter, detail: float) -> None:
+        look, node = self._look, self.node
+        is_agent, is_dim = node.kind == "agent", self._light == "dimmed"
+        is_broken = node.kind == "missing"
+        title = "text.disabled" if is_dim else "state.failed_text" if is_broken else "text.primary"
+        painter.setPen(look.pen(title))
+        painter.setFont(look.title_font)
+        if detail < FULL_DETAIL:  # the second line is not drawn: the title has the middle
+            top = self._tile().center().y() - self._title.size().height() / 2
+            painter.drawStaticText(QPointF(self._left, top), self._title)
+            return
+        painter.drawStaticText(QPointF(self._left, 6.0 if is_agent else 7.0), self._title)
+        if self._sub is None:
+            words = self._says or node.problem or node.subtitle
+            room = self._rect.width() - self._left - 12
+            self._sub = static_text(words, look.sub_font, room)
+        sub = "state.failed_text" if (is_broken or node.problem) and not is_dim else "text.muted"
+        painter.setPen(look.pen(sub))
+        painter.setFont(look.sub_font)
+        painter.drawStaticText(QPointF(self._left, 23 if is_agent else 25), self._sub)
+        if self._sides:
+            painter.setPen(look.pen("text.disabled" if is_dim else "text.secondary"))
+            painter.setFont(look.row_font)
+            for (y, _), text in zip(self._sides, self._names, strict=True):
+                painter.drawStaticText(QPointF(36, y - 8), text)
 
     def _fill(self, is_broken: bool, is_dim: bool) -> str:
         if is_broken or is_dim:
@@ -200,14 +243,19 @@ class Card(QGraphicsItem):
             return look.pen("state.failed", 1.5)
         return look.pen("line.field" if self._is_hovered else "line.card")
 
-    def _paint_head(
-        self, painter: QPainter, hue: str, *, is_dim: bool, is_broken: bool, detail: float
+    def _tile(self) -> QRectF:
+        """Where the kind's icon stands."""
+        return QRectF(8, 8, 28, 28) if self.node.kind == "agent" else QRectF(10, 12, 24, 24)
+
+    def _icon_kind(self) -> str:
+        if self.node.kind == "missing":
+            return self.node.id.split(":", 1)[1].split("/", 1)[0].rstrip("s")
+        return self.node.kind
+
+    def _paint_tile(
+        self, painter: QPainter, *, is_dim: bool, is_broken: bool, detail: float
     ) -> None:
-        look, node = self._look, self.node
-        is_agent = node.kind == "agent"
-        side = 28.0 if is_agent else 24.0
-        tile = QRectF(8 if is_agent else 10, 8 if is_agent else 12, side, side)
-        kind = node.id.split(":", 1)[1].split("/", 1)[0].rstrip("s") if is_broken else node.kind
+        look, tile = self._look, self._tile()
         if is_broken or is_dim:
             pen = QPen(look.color("state.failed" if is_broken else "line.card"), 1)
             if is_broken:
@@ -218,40 +266,25 @@ class Card(QGraphicsItem):
             )
         else:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.brush(hue))
+            painter.setBrush(look.brush(self.hue()))
         painter.drawRoundedRect(tile, 6, 6)
-        if detail >= 0.7:
-            token = "surface.card"
-            if is_broken:
-                token = "state.failed"
-            elif is_dim:
-                token = "text.disabled"
-            glyph = look.glyph(kind_icon(kind), token, 16)
-            painter.drawPixmap(QPointF(tile.center().x() - 8, tile.center().y() - 8), glyph)
-        title = "text.disabled" if is_dim else "state.failed_text" if is_broken else "text.primary"
-        painter.setPen(look.color(title))
-        painter.setFont(look.title_font)
-        top = 6.0 if is_agent else 7.0
-        if detail < 0.7:  # the second line is not drawn: the title has the middle
-            top = tile.center().y() - self._title.size().height() / 2
-        painter.drawStaticText(QPointF(self._left, top), self._title)
-        if detail < 0.7:
+        if detail < FULL_DETAIL:
             return
-        sub = "state.failed_text" if (is_broken or node.problem) and not is_dim else "text.muted"
-        painter.setPen(look.color(sub))
-        painter.setFont(look.sub_font)
-        painter.drawStaticText(QPointF(self._left, 23 if is_agent else 25), self._sub)
+        token = "surface.card"
+        if is_broken:
+            token = "state.failed"
+        elif is_dim:
+            token = "text.disabled"
+        glyph = look.glyph(kind_icon(self._icon_kind()), token, 16)
+        painter.drawPixmap(QPointF(tile.center().x() - 8, tile.center().y() - 8), glyph)
 
-    def _paint_row(
-        self, painter: QPainter, y: float, side: GraphSide, text: QStaticText, *, is_dim: bool
+    def _paint_side_icon(
+        self, painter: QPainter, y: float, side: GraphSide, *, is_dim: bool
     ) -> None:
-        look = self._look
         if side.backing in ("human", "prompt", "handler"):
             token = "text.disabled" if is_dim else kind_token(side.backing)
-            painter.drawPixmap(QPointF(14, y - 7), look.glyph(kind_icon(side.backing), token, 14))
-        painter.setPen(look.color("text.disabled" if is_dim else "text.secondary"))
-        painter.setFont(look.row_font)
-        painter.drawStaticText(QPointF(36, y - 8), text)
+            glyph = self._look.glyph(kind_icon(side.backing), token, 14)
+            painter.drawPixmap(QPointF(14, y - 7), glyph)
 
     def _paint_ports(self, painter: QPainter, *, is_dim: bool) -> None:
         look = self._look
@@ -306,11 +339,3 @@ class Card(QGraphicsItem):
         else:
             path.addRoundedRect(rect, 8, 8)
         return path
-
-    def _text(self, text: str, font: object, width: float) -> QStaticText:
-        metrics = QFontMetricsF(font)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
-        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-        made = QStaticText(elided)
-        made.setTextFormat(Qt.TextFormat.PlainText)
-        made.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-        return made

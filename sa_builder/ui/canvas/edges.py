@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sa_builder.project.arrange_shapes import Route
 from sa_builder.project.shapes import GraphEdge
-from sa_builder.ui.canvas.cards import Look
+from sa_builder.ui.canvas.look import Look
 
 _BOLD = ("backing", "subagent", "handoff")
 

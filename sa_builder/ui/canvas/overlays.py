@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sa_builder.project.card_look import kind_token
@@ -92,6 +92,9 @@ class Minimap(_Floating):
         self._cards: list[tuple[QRectF, str]] = []
         self._whole = QRectF()
         self._sight = QRectF()
+        self._picture: QPixmap | None = None
+        """The cards as drawn; made anew when they, the scheme or the screen change."""
+        theme.changed.connect(self._on_theme_changed)
 
     def show_cards(self, cards: list[tuple[QRectF, GraphNode]]) -> None:
         """Take the cards anew, rects in scene coordinates."""
@@ -103,6 +106,7 @@ class Minimap(_Floating):
         for rect, _ in self._cards:
             whole = whole.united(rect)
         self._whole = whole.adjusted(-40, -40, 40, 40)
+        self._picture = None
         self.update()
 
     def show_sight(self, sight: QRectF) -> None:
@@ -126,14 +130,9 @@ class Minimap(_Floating):
             return
         painter = QPainter(self)
         scale, left, top = self._fit()
-        for rect, token in self._cards:
-            drawn = QRectF(
-                left + (rect.x() - self._whole.x()) * scale,
-                top + (rect.y() - self._whole.y()) * scale,
-                max(2.0, rect.width() * scale),
-                max(2.0, rect.height() * scale),
-            )
-            painter.fillRect(drawn, self._theme.color(token))
+        if self._picture is None or self._picture.devicePixelRatio() != self.devicePixelRatioF():
+            self._picture = self._drawn()
+        painter.drawPixmap(0, 0, self._picture)
         sight = self._sight.intersected(self._whole)
         drawn = QRectF(
             left + (sight.x() - self._whole.x()) * scale,
@@ -142,6 +141,28 @@ class Minimap(_Floating):
             sight.height() * scale,
         )
         paint_box(painter, drawn, 3, outline=self._theme.color("accent.selection"), width_px=1.5)
+
+    @Slot()
+    def _on_theme_changed(self) -> None:
+        self._picture = None
+
+    def _drawn(self) -> QPixmap:
+        dpr = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * dpr)
+        picture.setDevicePixelRatio(dpr)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        scale, left, top = self._fit()
+        for rect, token in self._cards:
+            drawn = QRectF(
+                left + (rect.x() - self._whole.x()) * scale,
+                top + (rect.y() - self._whole.y()) * scale,
+                max(2.0, rect.width() * scale),
+                max(2.0, rect.height() * scale),
+            )
+            painter.fillRect(drawn, self._theme.color(token))
+        painter.end()
+        return picture
 
     def _fit(self) -> tuple[float, float, float]:
         room = QRectF(self.rect()).adjusted(8, 8, -8, -10)

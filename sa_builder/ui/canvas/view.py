@@ -21,8 +21,9 @@ from sa_builder.project.arrange import arrange, moved_to
 from sa_builder.project.arrange_routes import free_route, quick_route
 from sa_builder.project.arrange_shapes import Arrangement, Route
 from sa_builder.project.shapes import Graph, Target
-from sa_builder.ui.canvas.cards import Card, Look
+from sa_builder.ui.canvas.cards import Card
 from sa_builder.ui.canvas.edges import Trace, rounded_route
+from sa_builder.ui.canvas.look import Look
 from sa_builder.ui.canvas.overlays import DragBanner, DropCard, Minimap, ZoomControl
 from sa_builder.ui.theme import Theme
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -272,6 +272,14 @@ class LogsPanel(QWidget):
         self.table.selectRow(place)
         self.table.scrollTo(self.model.index(place, 0))
         return True
+
+    def row_point(self, thread_id: ThreadId, log_id: LogId) -> QPoint | None:
+        """The middle of a row in the table's viewport; None when it is not in sight."""
+        place = self.model.place_of(thread_id, log_id)
+        if place is None:
+            return None
+        rect = self.table.visualRect(self.model.index(place, 0))
+        return rect.center() if self.table.viewport().rect().contains(rect.center()) else None
 
     @Slot()
     def scroll_to_end(self) -> None:

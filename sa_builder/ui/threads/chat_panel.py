@@ -176,12 +176,16 @@ class ChatPanel(QWidget):
     def show_thread(self, thread_id: ThreadId) -> None:
         """Open a thread; the draft of the one before is kept."""
         self._keep_draft()
+        if thread_id != self._wanted:
+            # At once, not when it is loaded: what is typed meanwhile belongs to the new thread.
+            self.composer.set_text(self._drafts.get(thread_id, ""))
         self._wanted = thread_id
         self._slow.start()
         self._tasks.start(self._open(thread_id), on_error=self._on_failed)
 
     def show_nothing(self) -> None:
         """Show the empty state: nothing is chosen, or what was is gone."""
+        self._keep_draft()
         self._wanted = None
         self.conversation = None
         self._stack.setCurrentIndex(0)
@@ -235,7 +239,12 @@ class ChatPanel(QWidget):
         self._deltas.clear()
         self._stack.setCurrentIndex(1)
         self._show_details(details)
-        self.composer.set_text(self._drafts.get(thread_id, ""))
+        self.transcript.set_empty_words(
+            tr("No messages yet"),
+            f"{tr('What you write below goes to')} {details.summary.agent_name}."
+            if self._client.writable
+            else tr("Nothing was said in this thread."),
+        )
         self.transcript.set_blocks(conversation.blocks(), fresh=True)
         self.loaded.emit(details)
 
@@ -392,14 +401,14 @@ class ChatPanel(QWidget):
             composer.set_bar(None)
 
     def _keep_draft(self) -> None:
-        if self.conversation is not None:
-            self._drafts[self.conversation.details.summary.id] = self.composer.text
+        if self._wanted is not None:
+            self._drafts[self._wanted] = self.composer.text
 
     @Slot(str)
     def _on_send_wished(self, text: str) -> None:
-        if self.conversation is None:
+        thread_id = self._wanted
+        if thread_id is None:
             return
-        thread_id = self.conversation.details.summary.id
         self.composer.set_text("")
         self.transcript.scroll_to_end()
         self._tasks.start(self._send(thread_id, text))

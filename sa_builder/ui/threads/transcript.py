@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QFocusEvent,
     QGuiApplication,
@@ -59,6 +59,7 @@ class Transcript(QAbstractScrollArea):
         self._theme = theme
         self.ink = Ink(theme)
         self._blocks: list[Block] = []
+        self._empty_words = ("", "")
         self._heights: list[float] = []
         self._tops: list[float] = []
         self._total = 0.0
@@ -119,6 +120,11 @@ class Transcript(QAbstractScrollArea):
             self._current = None
             self.set_new_count(0)
         self._settle(anchor)
+
+    def set_empty_words(self, line: str, sentence: str) -> None:
+        """What stands in the middle while there is no block."""
+        self._empty_words = (line, sentence)
+        self.viewport().update()
 
     def block_changed(self, block: Block) -> None:
         """A block's content grew; its height is taken anew."""
@@ -259,6 +265,8 @@ class Transcript(QAbstractScrollArea):
         painter.fillRect(event.rect(), self._theme.color("surface.panel"))
         self.ink.dpr = self.devicePixelRatioF()
         width, offset = self._width(), self.verticalScrollBar().value()
+        if not self._blocks:
+            self._paint_empty(painter)
         first, last = self._seen(0)
         for number in range(first, last):
             block = self._blocks[number]
@@ -274,6 +282,19 @@ class Transcript(QAbstractScrollArea):
                     ring = target.rect.adjusted(-3, -3, 3, 3)
                     color = self._theme.color("accent.focus")
                     paint_box(painter, ring, 8, outline=color, width_px=2)
+
+    def _paint_empty(self, painter: QPainter) -> None:
+        middle = QRectF(self.viewport().rect())
+        for words, style, token, by in zip(
+            self._empty_words,
+            ("strong", "small"),
+            ("text.primary", "text.muted"),
+            (-12, 12),
+            strict=True,
+        ):
+            painter.setFont(self._theme.font(style))
+            painter.setPen(self._theme.color(token))
+            painter.drawText(middle.translated(0, by), Qt.AlignmentFlag.AlignCenter, words)
 
     @Slot(int)
     def _on_bar_value_changed(self, value: int) -> None:

@@ -384,6 +384,10 @@ class Segments(QWidget):
         if value in self._values:
             self._segments[self._values.index(value)].setChecked(True)
 
+    def segment(self, value: str) -> QToolButton:
+        """The button of a choice."""
+        return self._segments[self._values.index(value)]
+
     @Slot(int)
     def _on_group_clicked(self, index: int) -> None:
         self.value_chosen.emit(self._values[index])
