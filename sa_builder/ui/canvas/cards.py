@@ -16,12 +16,9 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from sa_builder.project.arrange_shapes import SIDE_A_Y, SIDE_B_Y, size_of
 from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import GraphNode, GraphSide
-from sa_builder.ui.canvas.look import Look, static_text
+from sa_builder.ui.canvas.look import FULL_DETAIL, Look, static_text
 
 PORT_PX = 16.0
-PLAIN_DETAIL = 0.35
-"""Below this zoom a card is a rectangle of its kind's colour."""
-FULL_DETAIL = 0.7
 _MOST_FACE_SCALE = 3.0
 _MARGINS = (-10.0, -6.0, 12.0, 8.0)
 """What ports, rings and shadow take beyond the card."""
@@ -118,11 +115,7 @@ class Card(QGraphicsItem):
     ) -> None:
         world = painter.worldTransform()
         scale = world.m11()
-        if scale < PLAIN_DETAIL:
-            painter.fillRect(self._rect, self._look.brush(self.hue()))
-            return
-        device = painter.device()
-        dpr = device.devicePixelRatioF() if device is not None else 1.0
+        dpr = painter.device().devicePixelRatioF()
         if scale * dpr > _MOST_FACE_SCALE:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_face(painter, scale)
@@ -131,7 +124,9 @@ class Card(QGraphicsItem):
         self._paint_texts(painter, scale)
 
     def hue(self) -> str:
-        """The token of its kind's colour."""
+        """The token of its colour when it is seen from far: its kind's, or grey in a drag."""
+        if self._light == "dimmed":
+            return "line.card"
         return "edge.broken" if self.node.kind == "missing" else kind_token(self.node.kind)
 
     @cached_property
@@ -266,7 +261,7 @@ class Card(QGraphicsItem):
             )
         else:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.brush(self.hue()))
+            painter.setBrush(look.brush(kind_token(self.node.kind)))
         painter.drawRoundedRect(tile, 6, 6)
         if detail < FULL_DETAIL:
             return

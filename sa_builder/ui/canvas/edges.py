@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
-    QFontMetricsF,
     QPainter,
     QPainterPath,
     QPainterPathStroker,
-    QPen,
     QPolygonF,
 )
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sa_builder.project.arrange_shapes import Route
 from sa_builder.project.shapes import GraphEdge
-from sa_builder.ui.canvas.look import Look
+from sa_builder.ui.canvas.look import FULL_DETAIL, Look
 
 _BOLD = ("backing", "subagent", "handoff")
+_DASHED = ("handoff", "fallback", "session", "hook")
 
 
 def rounded_route(points: Sequence[QPointF], corner_px: float = 8) -> QPainterPath:
@@ -45,6 +45,9 @@ class Trace(QGraphicsItem):
         self._look = look
         self._is_dim = False
         self._is_hovered = False
+        self._path: QPainterPath | None = None
+        self._hit: QPainterPath | None = None
+        self._legs: list[QRectF] = []
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setAcceptHoverEvents(True)
         self.setToolTip(edge.broken or edge.label or edge.kind)
@@ -54,18 +57,28 @@ class Trace(QGraphicsItem):
     def set_route(self, route: Route) -> None:
         """Draw along other corners."""
         self.prepareGeometryChange()
-        points = [QPointF(x, y) for x, y in route.points]
-        self.end = points[-1]
-        self.start = points[0]
-        drawn = [*points[:-1], QPointF(points[-1].x() - 7, points[-1].y())]
-        self._path = rounded_route(drawn)
-        self._plate = QPointF(*route.plate) if route.plate is not None else None
-        stroker = QPainterPathStroker()
-        stroker.setWidth(12)
-        self._hit = stroker.createStroke(self._path)
-        self._bounds = self._hit.boundingRect().adjusted(-12, -12, 12, 12)
-        if self._plate is not None:
-            self._bounds = self._bounds.united(self._plate_rect().adjusted(-2, -2, 2, 2))
+        self.route = route
+        self.corners = QPolygonF([QPointF(x, y) for x, y in route.points])
+        self._path = self._hit = None
+        self._legs = []
+        self._plate_rect = QRectF()
+        self._bounds = self.corners.boundingRect().adjusted(-18, -18, 18, 18)
+        if route.plate is not None and self.edge.label:
+            x, y = route.plate
+            width = self._look.caption_width(self.edge.label) + 12
+            self._plate_rect = QRectF(x - width / 2, y - 9, width, 18)
+            self._bounds = self._bounds.united(self._plate_rect.adjusted(-2, -2, 2, 2))
+
+    def legs(self) -> list[QRectF]:
+        """The rects that hold what is drawn: of each straight piece, and of the plate."""
+        if not self._legs:
+            self._legs = [
+                QRectF(start, end).normalized().adjusted(-8, -8, 8, 8)
+                for start, end in pairwise(self.corners.toList())
+            ]
+            if not self._plate_rect.isEmpty():
+                self._legs.append(self._plate_rect.adjusted(-2, -2, 2, 2))
+        return self._legs
 
     def set_dimmed(self, is_dim: bool) -> None:
         """Step back while something else is in the hand."""
@@ -76,6 +89,10 @@ class Trace(QGraphicsItem):
         return self._bounds
 
     def shape(self) -> QPainterPath:
+        if self._hit is None:
+            stroker = QPainterPathStroker()
+            stroker.setWidth(12)
+            self._hit = stroker.createStroke(self._drawn_path())
         return self._hit
 
     def hoverEnterEvent(self, event: object) -> None:
@@ -89,51 +106,52 @@ class Trace(QGraphicsItem):
     def paint(
         self,
         painter: QPainter,
-        option: QStyleOptionGraphicsItem,
+        option: QStyleOptionGraphicsItem | None = None,
         widget: QWidget | None = None,
     ) -> None:
-        detail = option.levelOfDetailFromTransform(painter.worldTransform())
-        token = self._token()
+        token = self.token()
+        path = self._drawn_path()
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if detail < 0.35:
-            painter.setPen(QPen(self._look.color(token), 0))
-            painter.drawPath(self._path)
-            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = 2.0 if self.edge.kind in _BOLD else 1.5
         if self.isSelected():
             painter.setPen(self._look.pen("accent.selection_halo", 8))
-            painter.drawPath(self._path)
+            painter.drawPath(path)
             width += 0.5
         elif self._is_hovered:
             width = 2.5
-        painter.setPen(self._pen(token, width))
-        painter.drawPath(self._path)
+        painter.setPen(self._look.pen(token, width, self._dash()))
+        painter.drawPath(path)
         self._paint_end(painter, token)
-        if self._plate is not None and self.edge.label and detail >= 0.7 and not self._is_dim:
+        if (
+            not self._plate_rect.isEmpty()
+            and painter.worldTransform().m11() >= FULL_DETAIL
+            and not self._is_dim
+        ):
             self._paint_plate(painter, token)
 
-    def _token(self) -> str:
+    def token(self) -> str:
+        """The token of its colour."""
         if self._is_dim:
             return "edge.dimmed"
         return "edge.broken" if self.edge.broken else f"edge.{self.edge.kind}"
 
-    def _pen(self, token: str, width: float) -> QPen:
-        dash = (
-            self.edge.kind if self.edge.kind in ("handoff", "fallback", "session", "hook") else ""
-        )
-        if self.edge.label == "explicit" or "explicit" in self.edge.label:
-            dash = "explicit"
+    def _drawn_path(self) -> QPainterPath:
+        if self._path is None:
+            points = self.corners.toList()
+            points[-1] = QPointF(points[-1].x() - 7, points[-1].y())
+            self._path = rounded_route(points)
+        return self._path
+
+    def _dash(self) -> str:
         if self.edge.broken:
-            dash = "broken"
-        if not dash:
-            return self._look.pen(token, width)
-        pen = QPen(self._look.color(token), width)
-        pen.setDashPattern(self._look.theme.dash(dash, width))
-        return pen
+            return "broken"
+        if "explicit" in self.edge.label:
+            return "explicit"
+        return self.edge.kind if self.edge.kind in _DASHED else ""
 
     def _paint_end(self, painter: QPainter, token: str) -> None:
-        tip = self.end
+        tip = self.corners.last()
         if self.isSelected():
             painter.setPen(self._look.pen("accent.selection", 2))
             painter.setBrush(self._look.brush("surface.canvas"))
@@ -151,17 +169,11 @@ class Trace(QGraphicsItem):
                 )
             )
 
-    def _plate_rect(self) -> QRectF:
-        assert self._plate is not None
-        font = self._look.theme.font("caption")
-        width = QFontMetricsF(font).horizontalAdvance(self.edge.label) + 12
-        return QRectF(self._plate.x() - width / 2, self._plate.y() - 9, width, 18)
-
     def _paint_plate(self, painter: QPainter, token: str) -> None:
-        rect = self._plate_rect()
+        rect = self._plate_rect
         painter.setPen(self._look.pen(token, 1))
         painter.setBrush(self._look.brush("edge.plate"))
         painter.drawRoundedRect(rect, 4, 4)
-        painter.setFont(self._look.theme.font("caption"))
-        painter.setPen(self._look.color("edge.plate_text"))
+        painter.setFont(self._look.caption_font)
+        painter.setPen(self._look.pen("edge.plate_text"))
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.edge.label)

@@ -6,10 +6,23 @@ import math
 from collections.abc import Callable
 
 from PySide6.QtCore import QSizeF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QStaticText
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPen,
+    QPixmap,
+    QStaticText,
+)
 
 from sa_builder.ui.theme import Theme
 
+PLAIN_DETAIL = 0.35
+"""Below this zoom a card is a rectangle of its kind's colour, a trace a hairline."""
+FULL_DETAIL = 0.7
+"""From this zoom on everything is drawn."""
 _MOST_FACES_BYTES = 24 * 1024 * 1024
 
 
@@ -33,10 +46,12 @@ class Look:
         self.row_font = theme.font("small")
         self.letter_font = theme.font("caption", weight=700)
         self.letter_font.setPixelSize(10)
+        self.caption_font = theme.font("caption")
+        self._caption_metrics = QFontMetricsF(self.caption_font)
         self._glyphs: dict[tuple[str, str, int], QPixmap] = {}
         self._faces: dict[object, QPixmap] = {}
         self._faces_bytes = 0
-        self._pens: dict[tuple[str, float], QPen] = {}
+        self._pens: dict[tuple[str, float, str], QPen] = {}
         self._brushes: dict[str, QBrush] = {}
 
     def color(self, token: str) -> QColor:
@@ -49,13 +64,19 @@ class Look:
             known = self._brushes[token] = QBrush(self.color(token))
         return known
 
-    def pen(self, token: str, width_px: float = 1.0) -> QPen:
-        """A solid pen, made once."""
-        key = (token, width_px)
+    def pen(self, token: str, width_px: float = 1.0, dash: str = "") -> QPen:
+        """A pen, made once; `dash` names a row of the tokens' dashes, empty is solid."""
+        key = (token, width_px, dash)
         known = self._pens.get(key)
         if known is None:
             known = self._pens[key] = QPen(self.color(token), width_px)
+            if dash:
+                known.setDashPattern(self.theme.dash(dash, width_px))
         return known
+
+    def caption_width(self, text: str) -> float:
+        """How wide a label is on its plate, without padding."""
+        return self._caption_metrics.horizontalAdvance(text)
 
     def glyph(self, name: str, token: str, size_px: int) -> QPixmap:
         """A tinted icon, made once."""

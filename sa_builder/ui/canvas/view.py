@@ -10,12 +10,13 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPen,
+    QPixmap,
+    QRegion,
     QResizeEvent,
     QTransform,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsScene, QGraphicsView, QWidget
 
 from sa_builder.project.arrange import arrange, moved_to
 from sa_builder.project.arrange_routes import free_route, quick_route
@@ -23,7 +24,8 @@ from sa_builder.project.arrange_shapes import Arrangement, Route
 from sa_builder.project.shapes import Graph, Target
 from sa_builder.ui.canvas.cards import Card
 from sa_builder.ui.canvas.edges import Trace, rounded_route
-from sa_builder.ui.canvas.look import Look
+from sa_builder.ui.canvas.far import FarView, Ground
+from sa_builder.ui.canvas.look import PLAIN_DETAIL, Look
 from sa_builder.ui.canvas.overlays import DragBanner, DropCard, Minimap, ZoomControl
 from sa_builder.ui.theme import Theme
 
@@ -63,6 +65,8 @@ class Canvas(QGraphicsView):
     zoomed = Signal(int)
     resized = Signal(QSize)
 
+    _shifted = Signal()
+
     def __init__(
         self,
         theme: Theme,
@@ -91,8 +95,12 @@ class Canvas(QGraphicsView):
         self.setMouseTracking(True)
         self._look = Look(theme, self.devicePixelRatioF())
         self._graph = Graph(nodes=(), edges=())
-        self._arrangement = Arrangement(boxes={}, routes={})
+        self._unmoved = self._arrangement = Arrangement(boxes={}, routes={})
         self._moved: dict[str, Point] = {}
+        self._content = QRectF()
+        self._far = FarView()
+        self._ground = Ground()
+        self._is_far = False
         self.cards: dict[str, Card] = {}
         self.traces: dict[str, Trace] = {}
         self._source: str | None = None
@@ -102,16 +110,25 @@ class Canvas(QGraphicsView):
         self._allowed: dict[str, Target] = {}
         self._pan_from: QPoint | None = None
         self._press_places: dict[str, QPointF] = {}
-        self.banner = DragBanner(theme, self)
-        self.drop_card = DropCard(theme, self)
-        self.zoom_control = ZoomControl(theme, self)
-        self.minimap = Minimap(theme, self)
+        self._held_traces: list[Trace] = []
+        self._still: QPixmap | None = None
+        """While cards are being moved: all that stands still, so that a step paints little."""
+        self._homes: dict[QWidget, QPoint] = {}
+        """Where what floats belongs, while scrolling takes it along.
+
+        It is part of the viewport: a neighbour over it would cost a whole repaint at each step.
+        """
+        self.banner = DragBanner(theme, self.viewport())
+        self.drop_card = DropCard(theme, self.viewport())
+        self.zoom_control = ZoomControl(theme, self.viewport())
+        self.minimap = Minimap(theme, self.viewport())
         self.zoom_control.zoom_wished.connect(self.zoom_by)
         self.zoom_control.fit_wished.connect(self.fit)
         self.zoomed.connect(self.zoom_control.show_percent)
         self.minimap.centre_wished.connect(self._on_centre_wished)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self._on_scrolled)
+        self._shifted.connect(self._on_shifted, Qt.ConnectionType.QueuedConnection)
         self._scene.selectionChanged.connect(self._on_scene_selection_changed)
         theme.changed.connect(self._on_theme_changed)
 
@@ -122,7 +139,8 @@ class Canvas(QGraphicsView):
         chosen = self.selected_address()
         self._graph = graph
         self._moved = {node.id: moved[node.id] for node in graph.nodes if node.id in moved}
-        self._arrangement = arrange(graph, self._moved)
+        self._unmoved = arrange(graph)
+        self._arrangement = moved_to(graph, self._unmoved, self._moved)
         self._rebuild()
         if chosen:
             self.select(chosen)
@@ -150,15 +168,14 @@ class Canvas(QGraphicsView):
 
     def fit(self) -> None:
         """Show everything, at most at 100 %."""
-        rect = self._content_rect()
+        rect = self._content
         if rect.isEmpty():
             return
         room = self.viewport().rect()
         scale = min(room.width() / rect.width(), room.height() / rect.height(), 1.0)
         self.setTransform(QTransform.fromScale(scale, scale))
         self.centerOn(rect.center())
-        self._on_scrolled()
-        self.zoomed.emit(self.zoom_percent())
+        self._note_zoom()
 
     def zoom_percent(self) -> int:
         return round(self.transform().m11() * 100)
@@ -168,8 +185,7 @@ class Canvas(QGraphicsView):
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
         factor = wanted / self.transform().m11()
         self.scale(factor, factor)
-        self._on_scrolled()
-        self.zoomed.emit(self.zoom_percent())
+        self._note_zoom()
 
     def zoom_to_full(self) -> None:
         """100 %."""
@@ -197,6 +213,7 @@ class Canvas(QGraphicsView):
 
     def place_overlays(self) -> None:
         """Put what floats into its corner."""
+        self._on_shifted()
         inside = self.rect()
         self.zoom_control.adjustSize()
         self.zoom_control.move(12, inside.height() - self.zoom_control.height() - 11)
@@ -216,6 +233,7 @@ class Canvas(QGraphicsView):
         aimed = self.cards.get(target)
         if owner is None or aimed is None:
             return
+        self._on_shifted()
         card = self.drop_card
         home, goal = self._in_view(owner), self._in_view(aimed)
         room = self.rect().adjusted(12, 48, -12 - card.width(), -12 - card.height())
@@ -251,22 +269,29 @@ class Canvas(QGraphicsView):
         self._on_scrolled()
         self.resized.emit(event.size())
 
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        if not self._homes:
+            floating = (self.banner, self.drop_card, self.zoom_control, self.minimap)
+            self._homes = {widget: widget.pos() for widget in floating}
+            self._shifted.emit()
+        super().scrollContentsBy(dx, dy)
+
     def drawBackground(self, painter: QPainter, rect: QRectF | object) -> None:
         assert isinstance(rect, QRectF)
-        painter.fillRect(rect, self._look.brush("surface.canvas"))
-        if self.transform().m11() < 0.5:
+        if self._still is None:
+            self._ground.paint(painter, self._look, rect)
             return
-        step = 24
-        painter.setPen(QPen(self._look.color("line.grid"), 1.5))
-        left, top = int(rect.left()) // step * step, int(rect.top()) // step * step
-        points = [
-            QPointF(x, y)
-            for x in range(left, int(rect.right()) + step, step)
-            for y in range(top, int(rect.bottom()) + step, step)
-        ]
-        painter.drawPoints(points)
+        painter.save()
+        painter.resetTransform()
+        painter.drawPixmap(0, 0, self._still)
+        painter.restore()
+        for trace in self._held_traces:
+            trace.paint(painter)
 
     def drawForeground(self, painter: QPainter, rect: QRectF | object) -> None:
+        if self._is_far:
+            self._far.paint(painter, self._look, self.cards.values(), self.traces.values())
+            self._far.paint_chosen(painter, self._look, self._scene.selectedItems())
         if self._source is None:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -292,8 +317,18 @@ class Canvas(QGraphicsView):
             if found is not None:
                 self._begin_drag(*found, event.position().toPoint())
                 return
-            self._press_places = {key: card.pos() for key, card in self.cards.items()}
         super().mousePressEvent(event)
+        self._press_places = {
+            card.node.id: card.pos()
+            for card in self._scene.selectedItems()
+            if isinstance(card, Card)
+        }
+        self._held_traces = [
+            trace
+            for trace in self.traces.values()
+            if trace.edge.source_node in self._press_places
+            or trace.edge.target in self._press_places
+        ]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = event.position().toPoint()
@@ -308,6 +343,7 @@ class Canvas(QGraphicsView):
         super().mouseMoveEvent(event)
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._follow_moved_cards()
+            return
         self.viewport().setCursor(
             Qt.CursorShape.CrossCursor if self._port_under(at) else Qt.CursorShape.ArrowCursor
         )
@@ -322,14 +358,18 @@ class Canvas(QGraphicsView):
             self._drop(event.globalPosition().toPoint())
             return
         super().mouseReleaseEvent(event)
+        event.accept()
+        places = {key: self.cards[key].pos() for key in self._press_places}
         changed = {
-            key: (card.pos().x(), card.pos().y())
-            for key, card in self.cards.items()
-            if self._press_places.get(key, card.pos()) != card.pos()
+            key: (place.x(), place.y())
+            for key, place in places.items()
+            if place != self._press_places[key]
         }
-        self._press_places = {}
+        self._press_places, self._held_traces = {}, []
+        self._let_go()
         if changed:
             self._moved.update(changed)
+            self._show_routes(moved_to(self._graph, self._unmoved, self._moved))
             self._show_minimap()
             self.moved.emit(dict(self._moved))
 
@@ -382,6 +422,7 @@ class Canvas(QGraphicsView):
         self._scene.blockSignals(False)
         self.cards = {}
         self.traces = {}
+        self._press_places, self._held_traces, self._still = {}, [], None
         for edge in self._graph.edges:
             route = self._arrangement.routes.get(edge.id)
             if route is not None:
@@ -394,8 +435,19 @@ class Canvas(QGraphicsView):
             card.setPos(box.x, box.y)
             self.cards[node.id] = card
             self._scene.addItem(card)
-        self._scene.setSceneRect(self._content_rect().adjusted(-2000, -2000, 2000, 2000))
+        self._measure(QRectF())
+        if self._is_far:
+            self._set_contents()
         self._show_minimap()
+
+    def _measure(self, kept: QRectF) -> None:
+        """Make room for what was laid out, with a margin to pan into, and for what is kept."""
+        bounds = self._arrangement.bounds
+        self._content = QRectF(bounds.x - 24, bounds.y - 24, bounds.width + 64, bounds.height + 64)
+        room = self._content.adjusted(-2000, -2000, 2000, 2000)
+        self._scene.setSceneRect(room.united(kept))
+        self._far.forget()
+        self.viewport().update()
 
     def _show_minimap(self) -> None:
         self.minimap.show_cards(
@@ -408,9 +460,20 @@ class Canvas(QGraphicsView):
         rect = card.mapRectToScene(QRectF(QPointF(0, 0), card.size()))
         return self.mapFromScene(rect).boundingRect()
 
-    def _content_rect(self) -> QRectF:
-        bounds = self._arrangement.bounds
-        return QRectF(bounds.x - 24, bounds.y - 24, bounds.width + 64, bounds.height + 64)
+    def _note_zoom(self) -> None:
+        """Tell what depends on the zoom that it changed."""
+        is_far = self.transform().m11() < PLAIN_DETAIL
+        if is_far != self._is_far:
+            self._is_far = is_far
+            self._set_contents()
+        self._on_scrolled()
+        self.zoomed.emit(self.zoom_percent())
+
+    def _set_contents(self) -> None:
+        """From far no item draws itself."""
+        for items in (self.cards, self.traces):
+            for item in items.values():
+                item.setFlag(_NO_CONTENTS, self._is_far)
 
     def _pan(self, x: float, y: float) -> None:
         horizontal, vertical = self.horizontalScrollBar(), self.verticalScrollBar()
@@ -420,7 +483,10 @@ class Canvas(QGraphicsView):
     def _port_under(self, at: QPoint) -> tuple[str, QPointF] | None:
         reach = 10 / self.transform().m11()
         point = self.mapToScene(at)
-        for card in self.cards.values():
+        near = QRectF(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach)
+        for card in self._scene.items(near, Qt.ItemSelectionMode.IntersectsItemBoundingRect):
+            if not isinstance(card, Card):
+                continue
             address = card.port_at(card.mapFromScene(point), reach)
             if address is not None:
                 centre = next(centre for port, centre in card.ports() if port == address)
@@ -493,18 +559,60 @@ class Canvas(QGraphicsView):
         self.drag_ended.emit()
 
     def _follow_moved_cards(self) -> None:
-        places = {
-            key: (card.pos().x(), card.pos().y())
-            for key, card in self.cards.items()
-            if card.isSelected()
-        }
-        if not places or not self._press_places:
+        """Lead the traces of the cards in the hand a plain way; they are led well on release."""
+        if all(self.cards[key].pos() == old for key, old in self._press_places.items()):
             return
-        self._arrangement = moved_to(self._graph, self._arrangement, places)
-        for edge_id, route in self._arrangement.routes.items():
-            trace = self.traces.get(edge_id)
-            if trace is not None:
-                _set_if_changed(trace, route)
+        if self._still is None and not self._is_far:
+            self._hold()
+        legs = [leg for trace in self._held_traces for leg in trace.legs()]
+        for trace in self._held_traces:
+            base = self._arrangement.routes[trace.edge.id].points
+            start = self._led(base[0], trace.edge.source_node)
+            end = self._led(base[-1], trace.edge.target)
+            trace.set_route(Route(points=quick_route(start, end)))
+            legs += trace.legs()
+        if self._is_far:
+            self._far.forget()
+            self.viewport().update()
+            return
+        world = self.viewportTransform()
+        for leg in legs:
+            self.viewport().update(world.mapRect(leg).toAlignedRect())
+
+    def _hold(self) -> None:
+        """Draw what stands still once, for all steps of a move."""
+        held = [self.cards[key] for key in self._press_places]
+        rest = {*self.cards.values(), *self.traces.values()}.difference(held, self._held_traces)
+        for item in (*held, *self._held_traces):
+            item.setFlag(_NO_CONTENTS, True)
+        viewport = self.viewport()
+        dpr = viewport.devicePixelRatioF()
+        still = QPixmap(viewport.size() * dpr)
+        still.setDevicePixelRatio(dpr)
+        viewport.render(still, QPoint(), QRegion(), QWidget.RenderFlag.DrawWindowBackground)
+        self._still = still
+        for item in rest:
+            item.setFlag(_NO_CONTENTS, True)
+        for card in held:
+            card.setFlag(_NO_CONTENTS, False)
+
+    def _let_go(self) -> None:
+        """Let each item draw itself again."""
+        if self._still is not None:
+            self._still = None
+            self._set_contents()
+
+    def _led(self, point: Point, node_id: str) -> Point:
+        """A point of a card's outline, moved as far as the card is from where it was laid."""
+        box, now = self._arrangement.boxes[node_id], self.cards[node_id].pos()
+        return point[0] + now.x() - box.x, point[1] + now.y() - box.y
+
+    def _show_routes(self, arrangement: Arrangement) -> None:
+        self._arrangement = arrangement
+        for edge_id, route in arrangement.routes.items():
+            if self.traces[edge_id].route != route:
+                self.traces[edge_id].set_route(route)
+        self._measure(self._scene.sceneRect())
 
     def _walk(self, x: int, y: int) -> None:
         card = next((c for c in self.cards.values() if c.isSelected()), None)
@@ -526,7 +634,14 @@ class Canvas(QGraphicsView):
             self.ensureVisible(best, 40, 40)
 
     def _on_scrolled(self, _: int = 0) -> None:
+        self._let_go()
         self.minimap.show_sight(self.mapToScene(self.viewport().rect()).boundingRect())
+
+    def _on_shifted(self) -> None:
+        """Put back what floats, after all scrolling of one act and before it is painted."""
+        for widget, home in self._homes.items():
+            widget.move(home)
+        self._homes = {}
 
     def _on_centre_wished(self, place: QPointF) -> None:
         self.centerOn(place)
@@ -543,12 +658,7 @@ class Canvas(QGraphicsView):
         self.viewport().update()
 
 
-def _set_if_changed(trace: Trace, route: Route) -> None:
-    start, end = route.points[0], route.points[-1]
-    if (trace.start.x(), trace.start.y(), trace.end.x(), trace.end.y()) != (*start, *end):
-        trace.set_route(route)
-
-
+_NO_CONTENTS = QGraphicsItem.GraphicsItemFlag.ItemHasNoContents
 _ARROWS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
