@@ -304,8 +304,6 @@ class Mailbox:
         """Write an outcome, decide, and write the start of what comes next: one commit."""
         async with self._lock:
             view = await self._loaded()
-            if view.turn is not None and self._frame is None:
-                await self._reload_frame(view)
             tx = Tx()
             if apply is not None:
                 apply(tx)
@@ -651,6 +649,8 @@ class Mailbox:
             if self._view is None:
                 raise RuntimeRefused(f"There is no thread {self.id}.", code="thread.missing")
             self._view.on_message = self._note_message
+        if self._view.turn is not None and self._frame is None:
+            await self._reload_frame(self._view)
         return self._view
 
     def _note_message(self, tx: Tx, message: Message) -> None:
