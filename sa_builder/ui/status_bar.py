@@ -13,7 +13,7 @@ from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.marks import Glyph, Separator, TextLabel
 from sa_builder.ui.widgets.states import state_icon, state_token
 
-_PATH = re.compile(r"(?<![\w/])((?:[\w.\-]+/)+[\w.\-]+(?::\d+)?)")
+_PATH = re.compile(r"(?<![\w/.\-])(/?(?:[\w.\-]+/)+[\w\-]+(?:\.[\w\-]+)*(?::\d+)?)")
 _SAID_MS = 12_000
 
 
