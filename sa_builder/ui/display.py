@@ -51,6 +51,13 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def shows_windows() -> bool:
+    """Whether a person would see a window of ours, as far as the environment tells."""
+    if os.environ.get("QT_QPA_PLATFORM", "").split(":", 1)[0] in _WITHOUT_DISPLAY:
+        return False
+    return has_display() or not needs_display()
+
+
 def missing_packages() -> list[str]:
     """Debian packages whose libraries are not there, in order; empty elsewhere than Linux."""
     if not sys.platform.startswith("linux"):
@@ -81,6 +88,27 @@ def check_display() -> None:
             "sa-builder check, run, threads, logs.",
             code="window.no_display",
         )
+    if needs_display() and not os.environ.get("WAYLAND_DISPLAY") and not _answers_x11():
+        raise KnownError(
+            f"The display {os.environ['DISPLAY']} does not answer.",
+            act="Correct DISPLAY, allow this user to use it, or unset it.",
+            code="window.no_display",
+        )
+
+
+def _answers_x11() -> bool:
+    """Whether DISPLAY takes a connection; asked of the library that Qt will use."""
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True  # Qt brings its own
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connection_has_error.argtypes = xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    try:
+        return xcb.xcb_connection_has_error(connection) == 0
+    finally:
+        xcb.xcb_disconnect(connection)
 
 
 def _loads(name: str) -> bool:
