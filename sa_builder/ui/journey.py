@@ -209,6 +209,26 @@ class Journey:
 
     async def read_request(self, child: ThreadId) -> None:
         """Open the log of the child's second step and read its request."""
+        await self._show_request(child)
+        self._keep_picture("request")
+        self._say("Read the request of the child's second step in its log.")
+
+    async def read_alone(self) -> None:
+        """In a window on a thread file, with no project: read its messages and a request."""
+        await self._until(lambda: self._window.page_name == "threads", "open the thread file")
+        page = self._threads()
+        await self._until(
+            lambda: "acme/widgets" in page.chat.transcript.text(), "read its messages"
+        )
+        thread_id = page.chat.thread_id
+        assert thread_id is not None
+        await self._show_request(thread_id)
+        self._keep_picture("archive")
+        self._say("Opened the thread's file alone, with no project: everything is there.")
+
+    # within
+
+    async def _show_request(self, child: ThreadId) -> None:
         page = self._threads()
         client = self._window.workspace.client
         assert client is not None
@@ -237,22 +257,6 @@ class Journey:
             lambda: "get_github_issue" in page.logs.details.request.shown_text, "read the request"
         )
         await self._settle()
-        self._keep_picture("request")
-        self._say("Read the request of the child's second step in its log.")
-
-    async def read_alone(self) -> None:
-        """In a window on a thread file, with no project: read its messages and a request."""
-        await self._until(lambda: self._window.page_name == "threads", "open the thread file")
-        page = self._threads()
-        await self._until(
-            lambda: "acme/widgets" in page.chat.transcript.text(), "read its messages"
-        )
-        thread_id = page.chat.thread_id
-        assert thread_id is not None
-        await self.read_request(thread_id)
-        self._say("Opened the thread's file alone, with no project: everything is there.")
-
-    # within
 
     def _compose(self) -> ComposePage:
         page = self._window.workspace.compose

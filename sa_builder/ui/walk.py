@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 
 def walk(
     root: Path,
-    settings_folder: Path,
+    home: Path,
     pictures: Path,
     factory: ClientFactory,
     hands: Hands | None = None,
@@ -31,8 +31,8 @@ def walk(
     """Do the journey on a project, close the window, and open the child's thread file alone.
 
     Args:
-        root: a copy of the sample; it is edited, and undone.
-        settings_folder: the window's settings for this time.
+        root: a copy of the sample; it is edited, undone, and moved away.
+        home: a folder for the window's settings, and for what else is made.
         pictures: gets a PNG file a step.
         hands: whose mouse and keyboard; None sends events.
 
@@ -45,14 +45,15 @@ def walk(
     app.setQuitOnLastWindowClosed(False)
     theme = Theme("light")
     theme.apply(app)
-    settings = Settings(settings_folder)
+    settings = Settings(home / "settings")
     loop = make_loop(app)
     asyncio.set_event_loop(loop)
     visit = _Visit(theme, settings, factory, pictures)
     try:
         file = loop.run_until_complete(visit.use(root, hands or EventHands()))
-        copy = file.parent.parent / "alone.db"
+        copy = home / "thread.db"
         copy.write_bytes(file.read_bytes())
+        root.rename(root.with_name("moved"))
         loop.run_until_complete(visit.read(copy))
     finally:
         loop.close()
@@ -73,7 +74,7 @@ class _Visit:
         window = self._window(trusted=True)
 
         def keep(name: str) -> None:
-            window.grab().save(str(self._pictures / f"{name}.png"))
+            self._keep(window, name)
 
         async def act() -> Path:
             window.open_later(root)
@@ -97,12 +98,14 @@ class _Visit:
                 file.parent,
                 EventHands(),
                 say=print,
-                keep_picture=lambda name: None,
+                keep_picture=lambda name: self._keep(window, name),
             )
             await journey.read_alone()
-            window.grab().save(str(self._pictures / "archive.png"))
 
         await self._in(window, act())
+
+    def _keep(self, window: MainWindow, name: str) -> None:
+        window.grab().save(str(self._pictures / f"{name}.png"))
 
     def _window(self, *, trusted: bool) -> MainWindow:
         options = WindowOptions(test_mode=True if trusted else None, trusted=trusted)
