@@ -31,7 +31,9 @@ from sa_builder.project.arrange_shapes import (
     END_STEP,
     LAYER_GAP,
     MOST_ENDS,
+    PLATE_HEIGHT,
     PLATE_LAYER_GAP,
+    PLATE_MARGIN,
     ROW_GAP,
     Arrangement,
     Box,
@@ -39,6 +41,7 @@ from sa_builder.project.arrange_shapes import (
     Route,
     in_y,
     out_y,
+    plate_width,
     size_of,
 )
 from sa_builder.project.shapes import Graph, GraphEdge, GraphNode
@@ -186,13 +189,14 @@ class _Part:
             self._chain(edge, cell_of[edge.source_node], cell_of[edge.target], at in closing)
             for at, edge in enumerate(edges)
         ]
+        self._plate_rooms = self._find_plate_rooms()
 
     def arrangement(self) -> Arrangement:
         """Order, heights, tracks, places, routes, plates."""
         set_order(self._layers)
         set_heights(self._layers, ROW_GAP)
         self._share_ends()
-        set_heights(self._layers, ROW_GAP)
+        set_heights(self._layers, ROW_GAP, again=True)
         self._share_ends()
         levels = [chain.levels(self._node_of) for chain in self._chains]
         legs = self._legs(levels)
@@ -217,8 +221,9 @@ class _Part:
                 if abs(heights[at] - heights[at + 1]) < 0.5 and gap not in self._turns(chain):
                     continue
                 track, used = tracks[gap][0][self._leg_key(chain, at, gap)], tracks[gap][1]
-                base = starts[gap] + widths[gap] if gap >= 0 else starts[0] - LAYER_GAP
-                x = base + track_x(track, used, self._gap_width(gap, used))
+                room = self._gap_width(gap, used)
+                base = starts[gap] + widths[gap] if gap >= 0 else starts[0] - room
+                x = base + track_x(track, used, room)
                 points += [(x, heights[at]), (x, heights[at + 1])]
             points.append((target.x, heights[-1]))
             routes[chain.edge.id] = Route(points=without_repeats(points))
@@ -261,7 +266,9 @@ class _Part:
         cells, after = [source], None
         for layer in range(source.layer, target.layer - 1, -1):
             lane = self._cell(layer, 0, is_lane=True)
-            if after is not None:
+            if after is None:
+                lane.home = source
+            else:
                 join(lane, after, 0, 0)
             cells.append(lane)
             after = lane
@@ -280,7 +287,7 @@ class _Part:
         return left.after[-1]
 
     def _share_ends(self) -> None:
-        """Stand the ends on one card 12 px apart, in the order in which they come."""
+        """Stand the ends on one card 12 px apart, or a plate's height, in the order they come."""
         arriving: dict[int, list[_Chain]] = {}
         for chain in self._chains:
             arriving.setdefault(id(chain.cells[-1]), []).append(chain)
@@ -289,14 +296,22 @@ class _Part:
             groups: dict[object, list[_Chain]] = {}
             for chain in chains:
                 groups.setdefault((chain.key, id(chain.cells[-2])), []).append(chain)
-            ordered = sorted(groups.values(), key=lambda group: group[0].levels(self._node_of)[-2])
+            ordered = sorted(groups.values(), key=lambda group: self._comes_from(group[0]))
             slots = min(len(ordered), MOST_ENDS)
+            has_plates = sum(bool(group[0].edge.label) for group in ordered) > 1
+            step = PLATE_HEIGHT + 2 if has_plates else END_STEP
             for at, group in enumerate(ordered):
                 slot = at * slots // len(ordered)
                 for chain in group:
-                    chain.end_y = middle + (slot - (slots - 1) / 2) * END_STEP
+                    chain.end_y = middle + (slot - (slots - 1) / 2) * step
                     if chain.last is not None:
                         chain.last.right_y = chain.end_y
+
+    def _comes_from(self, chain: _Chain) -> float:
+        """Height of a chain's last piece but one."""
+        if len(chain.cells) > 2:
+            return chain.cells[-2].y
+        return chain.cells[0].y + out_y(self._node_of[id(chain.cells[0])], chain.edge)
 
     def _legs(self, levels: list[list[float]]) -> dict[int, list[GapLeg]]:
         found: dict[int, dict[tuple[object, ...], GapLeg]] = {}
@@ -323,8 +338,13 @@ class _Part:
         return (chain.gaps[0], chain.gaps[-1]) if chain.last is None else ()
 
     def _gap_width(self, gap: int, tracks: int) -> float:
-        wide = any(
-            chain.edge.label and chain.last is not None and chain.gaps == [gap]
-            for chain in self._chains
-        )
-        return max(PLATE_LAYER_GAP if wide else LAYER_GAP, 32 + (tracks - 1) * 16)
+        return max(self._plate_rooms.get(gap, LAYER_GAP), 32 + (tracks - 1) * 16)
+
+    def _find_plate_rooms(self) -> dict[int, float]:
+        """How wide each gap must be for the plates of edges that have only this gap."""
+        rooms: dict[int, float] = {}
+        for chain in self._chains:
+            if chain.edge.label and chain.last is not None and len(chain.gaps) == 1:
+                wanted = max(PLATE_LAYER_GAP, plate_width(chain.edge.label) + PLATE_MARGIN)
+                rooms[chain.gaps[0]] = max(wanted, rooms.get(chain.gaps[0], 0.0))
+        return rooms

@@ -15,7 +15,8 @@ LANE_GAP = 12.0
 CARD_LANE_GAP = 16.0
 LANE_WEIGHT = 8.0
 _SWEEPS = 4
-_HEIGHT_SWEEPS = 8
+_HEIGHT_SWEEPS = 6
+_HEIGHT_SWEEPS_AGAIN = 3
 
 
 @dataclass(slots=True, eq=False)
@@ -31,6 +32,8 @@ class Cell:
     """Top."""
     before: list[Link] = field(default_factory=list["Link"])
     after: list[Link] = field(default_factory=list["Link"])
+    home: Cell | None = None
+    """Of a lane that leads back: the card in its layer that it comes from and lies below."""
     place: int = 0
     """Its place in the layer, from the top."""
 
@@ -146,34 +149,85 @@ def set_order(layers: list[list[Cell]]) -> None:
         if found < fewest:
             fewest, best = found, [list(cells) for cells in layers]
     for place, cells in enumerate(best):
-        layers[place] = cells
-        _number(cells)
+        layers[place] = _at_home(cells)
+        _number(layers[place])
 
 
-def set_heights(layers: list[list[Cell]], row_gap: float) -> None:
-    """Give each cell its top: near its neighbours, in order, never nearer than the gaps."""
-    steps: list[list[float]] = []
-    for cells in layers:
-        along, offsets = 0.0, [0.0]
-        for above, below in pairwise(cells):
-            along += above.height + _gap(above, below, row_gap)
-            offsets.append(along)
-        steps.append(offsets if cells else [])
-        for cell, offset in zip(cells, steps[-1], strict=False):
-            cell.y = offset
-    order = list(range(len(layers)))
-    for sweep in range(_HEIGHT_SWEEPS):
-        last = sweep >= _HEIGHT_SWEEPS - 2
-        for place in order if sweep % 2 == 0 else reversed(order):
+def set_heights(layers: list[list[Cell]], row_gap: float, *, again: bool = False) -> None:
+    """Give each cell its top: near its neighbours, in order, never nearer than the gaps.
+
+    Args:
+        again: begin where the cells stand, after the heights of ends have changed.
+    """
+    steps = [_offsets(cells, row_gap) for cells in layers]
+    if not again:
+        for cells, offsets in zip(layers, steps, strict=True):
+            for cell, offset in zip(cells, offsets, strict=True):
+                cell.y = offset
+    pulls = [[_pulls(cell) for cell in cells] for cells in layers]
+    order = range(len(layers))
+    sweeps = _HEIGHT_SWEEPS_AGAIN if again else _HEIGHT_SWEEPS
+    for sweep in range(sweeps):
+        way = 2 if sweep >= sweeps - 2 else sweep % 2
+        for place in reversed(order) if sweep % 2 else order:
             cells = layers[place]
-            wanted = [_wish(cell, both=last, forward=sweep % 2 == 0) for cell in cells]
+            wanted: list[tuple[float, float]] = []
+            for cell, ways in zip(cells, pulls[place], strict=True):
+                near, weight = ways[way]
+                total = 0.0
+                for heavy, other, shift in near:
+                    total += heavy * (other.y + shift)
+                wanted.append((total / weight, weight) if near else (cell.y, 0.1))
             for cell, top in zip(cells, _spread(wanted, steps[place]), strict=True):
                 cell.y = top
+
+
+def _offsets(cells: list[Cell], row_gap: float) -> list[float]:
+    """How far each cell is at least below the first."""
+    along, found = 0.0, [0.0] if cells else []
+    for above, below in pairwise(cells):
+        along += above.height + _gap(above, below, row_gap)
+        found.append(along)
+    return found
+
+
+_Pulls = tuple[list[tuple[float, Cell, float]], float]
+"""Weight, cell and shift of all that draw a cell to a height; and the sum of the weights."""
+
+
+def _pulls(cell: Cell) -> tuple[_Pulls, _Pulls, _Pulls]:
+    """What draws a cell on the way right, on the way back, and at the end from both sides."""
+    before = [(link.weight, link.left, link.left_y - link.right_y) for link in cell.before]
+    after = [(link.weight, link.right, link.right_y - link.left_y) for link in cell.after]
+    if cell.home is not None:
+        before.append((1.0, cell.home, cell.home.height + CARD_LANE_GAP))
+    heavy = sum(pull[0] for pull in before)
+    heavy_after = sum(pull[0] for pull in after)
+    right, back = (before, heavy), (after, heavy_after)
+    return (
+        right if before else back,
+        back if after else right,
+        (
+            before + after,
+            heavy + heavy_after,
+        ),
+    )
 
 
 def _number(cells: list[Cell]) -> None:
     for place, cell in enumerate(cells):
         cell.place = place
+
+
+def _at_home(cells: list[Cell]) -> list[Cell]:
+    """The same order, but each lane with a home right below it."""
+    guests: dict[int, list[Cell]] = {}
+    for cell in cells:
+        if cell.home is not None:
+            guests.setdefault(id(cell.home), []).append(cell)
+    if not guests:
+        return cells
+    return [one for cell in cells if cell.home is None for one in (cell, *guests.get(id(cell), ()))]
 
 
 def _middle(cell: Cell, *, forward: bool) -> float:
@@ -189,11 +243,14 @@ def _crossings(layers: list[list[Cell]]) -> int:
     """How many pairs of links cross, counted with a Fenwick tree for each gap."""
     total = 0
     for cells, others in pairwise(layers):
-        ends = [
-            link.right.place
-            for cell in cells
-            for link in sorted(cell.after, key=lambda link: (link.left_y, link.right.place))
-        ]
+        ends: list[int] = []
+        for cell in cells:
+            if len(cell.after) == 1:
+                ends.append(cell.after[0].right.place)
+            elif cell.after:
+                ends += [
+                    end for _, end in sorted((link.left_y, link.right.place) for link in cell.after)
+                ]
         size = len(others)
         tree = [0] * (size + 1)
         for seen, end in enumerate(ends):
@@ -213,20 +270,6 @@ def _gap(above: Cell, below: Cell, row_gap: float) -> float:
     if above.is_lane and below.is_lane:
         return LANE_GAP
     return CARD_LANE_GAP if above.is_lane or below.is_lane else row_gap
-
-
-def _wish(cell: Cell, *, both: bool, forward: bool) -> tuple[float, float]:
-    """The top a cell would take if it stood alone, and how much that counts."""
-    total = weight = 0.0
-    if both or forward or not cell.after:
-        for link in cell.before:
-            total += link.weight * (link.left.y + link.left_y - link.right_y)
-            weight += link.weight
-    if both or not forward or not cell.before:
-        for link in cell.after:
-            total += link.weight * (link.right.y + link.right_y - link.left_y)
-            weight += link.weight
-    return (total / weight, weight) if weight else (cell.y, 0.1)
 
 
 def _spread(wanted: list[tuple[float, float]], offsets: list[float]) -> list[float]:

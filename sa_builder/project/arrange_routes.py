@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,7 +21,14 @@ from sa_builder.project.shapes import GraphEdge
 _KIND_ORDER = ("backing", "uses", "subagent", "handoff", "session", "fallback", "hook")
 _CLEAR = 8.0
 _CELL = 256.0
-_CARD_WEIGHT = 100
+_TRACE, _PLATE, _CARD = 1, 100, 10_000
+"""How bad it is to hide one."""
+_PLATE_TRIES = 12
+"""After so many places a trace may run under a plate; a card or another plate never does."""
+_PLATE_STEP = 9.0
+_MOST_PLATE_STEPS = 120
+_Thing = tuple[str, int, float, float, float, float]
+"""The edge a piece belongs to, empty for cards; its weight; left, top, right, bottom."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,20 +54,21 @@ def legs_of(legs: Sequence[GapLeg]) -> tuple[dict[tuple[object, ...], int], int]
         up = leg.start_y - leg.top > leg.bottom - leg.start_y
         return (not up, leg.start_y if up else -leg.start_y, _KIND_ORDER.index(leg.kind))
 
-    tracks: list[list[GapLeg]] = []
+    tracks: list[list[tuple[float, float]]] = []
     chosen: dict[tuple[object, ...], int] = {}
     for leg in sorted(legs, key=order):
+        reach = (leg.top - _CLEAR, leg.bottom + _CLEAR)
         for number, track in enumerate(tracks):
-            if all(
-                leg.top > other.bottom + _CLEAR or leg.bottom < other.top - _CLEAR
-                for other in track
+            at = bisect(track, reach)
+            if (at == 0 or track[at - 1][1] < leg.top) and (
+                at == len(track) or track[at][0] > leg.bottom
             ):
-                track.append(leg)
+                track.insert(at, reach)
                 chosen[leg.key] = number
                 break
         else:
             chosen[leg.key] = len(tracks)
-            tracks.append([leg])
+            tracks.append([reach])
     return chosen, max(1, len(tracks))
 
 
@@ -153,75 +162,68 @@ class _Crowd:
     """Everything a plate could cover, found by where it lies."""
 
     def __init__(self, arrangement: Arrangement) -> None:
-        self._cells: dict[tuple[int, int], list[tuple[str, Box]]] = {}
+        self._cells: dict[tuple[int, int], list[_Thing]] = {}
         for box in arrangement.boxes.values():
-            # Eight more on each side: ports stand out of the card.
-            grown = Box(x=box.x - 4, y=box.y, width=box.width + 12, height=box.height)
-            self._put("", grown)
+            # Eight more on the right: ports stand out of the card.
+            self._put("", _CARD, box.x - 4, box.y, box.right + 8, box.bottom)
         for edge_id, route in arrangement.routes.items():
             for (ax, ay), (bx, by) in pairwise(route.points):
-                piece = Box(
-                    x=min(ax, bx) - 1,
-                    y=min(ay, by) - 1,
-                    width=abs(ax - bx) + 2,
-                    height=abs(ay - by) + 2,
-                )
-                self._put(edge_id, piece)
+                left, right = (ax, bx) if ax < bx else (bx, ax)
+                top, bottom = (ay, by) if ay < by else (by, ay)
+                self._put(edge_id, _TRACE, left - 1, top - 1, right + 1, bottom + 1)
 
     def place(self, edge: GraphEdge, points: Sequence[Point]) -> Point:
         """The best centre for an edge's plate, which from then on stands in the way of others."""
-        width = plate_width(edge.label)
-        best: tuple[int, Point, Box] | None = None
-        for x, y in _plate_centres(points):
-            box = Box(x=x - width / 2, y=y - PLATE_HEIGHT / 2, width=width, height=PLATE_HEIGHT)
-            covered = self._covered(edge.id, box)
-            if best is None or covered < best[0]:
-                best = (covered, (x, y), box)
-            if covered == 0:
+        across, down = plate_width(edge.label) / 2, PLATE_HEIGHT / 2
+        best, fewest = points[0], -1
+        for tried, (x, y) in enumerate(_plate_centres(points)):
+            covered = self._covered(edge.id, x - across, y - down, x + across, y + down)
+            if fewest < 0 or covered < fewest:
+                best, fewest = (x, y), covered
+            if covered == 0 or (tried >= _PLATE_TRIES and fewest < _PLATE):
                 break
-        if best is None:
-            return points[0]
-        self._put("", best[2])
-        return best[1]
+        x, y = best
+        self._put(edge.id, _PLATE, x - across, y - down, x + across, y + down)
+        return best
 
-    def _put(self, owner: str, box: Box) -> None:
-        for cell in _cells(box):
-            self._cells.setdefault(cell, []).append((owner, box))
+    def _put(
+        self, owner: str, weight: int, left: float, top: float, right: float, bottom: float
+    ) -> None:
+        thing = (owner, weight, left, top, right, bottom)
+        rows = range(int(top // _CELL), int(bottom // _CELL) + 1)
+        for column in range(int(left // _CELL), int(right // _CELL) + 1):
+            for row in rows:
+                self._cells.setdefault((column, row), []).append(thing)
 
-    def _covered(self, owner: str, box: Box) -> int:
-        """How much a plate would hide: a card or another plate weighs more than any trace."""
-        found = {
-            (other, thing)
-            for cell in _cells(box)
-            for other, thing in self._cells.get(cell, ())
-            if other != owner and box.overlaps(thing)
-        }
-        return sum(1 if other else _CARD_WEIGHT for other, _ in found)
+    def _covered(self, owner: str, left: float, top: float, right: float, bottom: float) -> int:
+        """How much a plate would hide; its own trace does not count."""
+        found: set[_Thing] = set()
+        for column in range(int(left // _CELL), int(right // _CELL) + 1):
+            for row in range(int(top // _CELL), int(bottom // _CELL) + 1):
+                for thing in self._cells.get((column, row), ()):
+                    other, _, x, y, far_x, far_y = thing
+                    if x < right and left < far_x and y < bottom and top < far_y and other != owner:
+                        found.add(thing)
+        return sum(thing[1] for thing in found)
 
 
-def _plate_centres(points: Sequence[Point]) -> list[Point]:
-    """Where a plate may lie, best first: on the longest legs, or over a jog lower than itself."""
+def _plate_centres(points: Sequence[Point]) -> Iterator[Point]:
+    """Where a plate may lie, best first: over a jog lower than itself, then along the legs."""
+    for (ax, ay), (dx, dy) in zip(points, points[3:], strict=False):
+        if abs(ay - dy) < PLATE_HEIGHT:
+            yield (ax + dx) / 2, (ay + dy) / 2
     pieces = sorted(
         pairwise(points),
         key=lambda piece: -abs(piece[0][0] - piece[1][0]) - abs(piece[0][1] - piece[1][1]),
     )
-    centres = [
-        (ax + (bx - ax) * share, ay + (by - ay) * share)
-        for (ax, ay), (bx, by) in pieces[:2]
-        for share in (0.5, 0.35, 0.65, 0.2, 0.8)
-    ]
-    for (ax, ay), (dx, dy) in zip(points, points[3:], strict=False):
-        if abs(ay - dy) < PLATE_HEIGHT:
-            centres.insert(0, ((ax + dx) / 2, (ay + dy) / 2))
-    return centres
-
-
-def _cells(box: Box) -> list[tuple[int, int]]:
-    return [
-        (x, y)
-        for x in range(int(box.x // _CELL), int(box.right // _CELL) + 1)
-        for y in range(int(box.y // _CELL), int(box.bottom // _CELL) + 1)
-    ]
+    for (ax, ay), (bx, by) in pieces[:2]:
+        for share in (0.5, 0.35, 0.65, 0.2, 0.8):
+            yield ax + (bx - ax) * share, ay + (by - ay) * share
+    for (ax, ay), (bx, by) in pieces:
+        steps = int((abs(ax - bx) + abs(ay - by)) / _PLATE_STEP)
+        for at in range(1, min(steps, _MOST_PLATE_STEPS)):
+            share = at / steps
+            yield ax + (bx - ax) * share, ay + (by - ay) * share
 
 
 def _length(way: Sequence[Point]) -> float:
