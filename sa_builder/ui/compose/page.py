@@ -110,7 +110,7 @@ class ComposePage(QWidget):
         self._graph = self._project.graph(self._agent)
         self._is_selecting = True
         try:
-            self.canvas.show_graph(self._graph, read_positions(self._project.root))
+            self.canvas.show_graph(self._graph, self._places() or {})
             self.outline.show_graph(self._graph, self._agent)
         finally:
             self._is_selecting = False
@@ -443,9 +443,18 @@ class ComposePage(QWidget):
 
     @Slot(object)
     def _on_cards_moved(self, moved: object) -> None:
-        places = read_positions(self._project.root)
-        places.update(cast("dict[str, tuple[float, float]]", moved))
-        self._keep_places(places)
+        places = self._places()
+        if places is not None:
+            places.update(cast("dict[str, tuple[float, float]]", moved))
+            self._keep_places(places)
+
+    def _places(self) -> dict[str, tuple[float, float]] | None:
+        """Where cards were put; None, and said, when the file cannot be read nor so replaced."""
+        try:
+            return read_positions(self._project.root)
+        except KnownError as error:
+            self.status_said.emit(error.text())
+            return None
 
     def _keep_places(self, places: dict[str, tuple[float, float]]) -> None:
         try:
@@ -524,7 +533,9 @@ class ComposePage(QWidget):
     @Slot()
     def _on_tidy_wished(self) -> None:
         shown = {node.id for node in self._graph.nodes}
-        places = read_positions(self._project.root)
+        places = self._places()
+        if places is None:
+            return
         self._keep_places({key: place for key, place in places.items() if key not in shown})
         self.refresh()
         self.canvas.fit()

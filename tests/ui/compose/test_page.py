@@ -249,3 +249,17 @@ def test_narrow_windows_fold_the_outline_then_the_inspector(bench: Bench) -> Non
     assert not bench.page.inspector.isVisible()
     assert not bench.page.source.editor.isVisible()
     assert bench.page.source.isVisible()
+
+
+def test_a_broken_file_of_places_is_said_and_not_replaced(
+    make_bench: Callable[[Path], Bench], project_root: Path
+) -> None:
+    path = project_root / "agents/canvas.json"
+    path.write_text("<<<<<<< ours\n")
+    bench = make_bench(project_root)
+
+    bench.page.canvas.moved.emit({"agents/echo_once": (10.0, 20.0)})
+
+    assert bench.said[-1].startswith("agents/canvas.json cannot be read: line 1")
+    assert path.read_text() == "<<<<<<< ours\n"
+    assert bench.page.canvas.cards
