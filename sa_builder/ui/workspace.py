@@ -198,6 +198,7 @@ class Workspace(QObject):
             tasks.failed.connect(self._on_known_error)
             page = ThreadsPage(session.client, session.link, tasks, self._theme, self._actions)
             self._threads_tasks = tasks
+            page.suggest_agent(self._last_agent(), self._shown_agent)
             page.status_said.connect(self.said)
             page.open_definition_requested.connect(self.show_definition)
             self._threads = page
@@ -246,7 +247,10 @@ class Workspace(QObject):
         }
         kept = self._settings.layout_of(project.root).get("splitters", {})
         merged = {**cast("dict[str, str]", kept), **states}
-        self._settings.set_layout_of(project.root, {**layout, "splitters": merged})
+        last = self._threads.last_agent if self._threads is not None else self._last_agent()
+        self._settings.set_layout_of(
+            project.root, {**layout, "splitters": merged, "last_agent": last}
+        )
 
     def restore_layout(self, page: QWidget) -> None:
         """Give a page's splitters the places they had."""
@@ -260,6 +264,15 @@ class Workspace(QObject):
                 splitter.restoreState(QByteArray.fromBase64(QByteArray(state.encode())))
 
     # inside
+
+    def _last_agent(self) -> str | None:
+        """The agent of the thread that was begun last in this project."""
+        project = self.project
+        last = self._settings.layout_of(project.root).get("last_agent") if project else None
+        return last if isinstance(last, str) else None
+
+    def _shown_agent(self) -> str | None:
+        return self._compose.shown_agent if self._compose is not None else None
 
     def _make_compose(self, project: Project) -> None:
         from sa_builder.ui.compose.page import ComposePage

@@ -56,6 +56,10 @@ class StandInThreadsPage(QWidget):
     ) -> None:
         super().__init__()
         self.asked: list[object] = []
+        self.last_agent: str | None = None
+
+    def suggest_agent(self, last: str | None, otherwise: Callable[[], str | None]) -> None:
+        self.last_agent = last
 
     def start(self) -> None:
         self.asked.append("start")

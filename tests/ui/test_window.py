@@ -268,6 +268,19 @@ def test_closing_the_window_is_quick_and_keeps_its_layout(desk: Desk, project_ro
     assert desk.settings.layout_of(project_root)["page"] == "threads"
 
 
+def test_the_agent_chosen_last_is_known_when_the_project_is_opened_again(
+    desk: Desk, project_root: Path
+) -> None:
+    desk.open(project_root)
+    _threads(desk).last_agent = "weather_agent"
+
+    _trigger(desk, "file.close_project")
+    desk.run_until(lambda: desk.window.page_name == "welcome")
+    desk.open(project_root)
+
+    assert _threads(desk).last_agent == "weather_agent"
+
+
 def test_the_theme_menu_changes_and_remembers(desk: Desk) -> None:
     _trigger(desk, "view.theme_dark")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent, QResizeEvent
@@ -96,6 +96,7 @@ class ThreadsPage(QWidget):
         self._tasks = tasks
         self._theme = theme
         self._last = LastChoice()
+        self._first_agent: Callable[[], str | None] = lambda: None
         self._details: ThreadDetails | None = None
         self._is_narrow = False
         self._has_drawer = False
@@ -211,6 +212,21 @@ class ThreadsPage(QWidget):
         if not self._client.writable:
             self._tasks.start(self._open_first(), on_error=self._on_failed)
 
+    @property
+    def last_agent(self) -> str | None:
+        """The agent that was chosen last; None before the first thread."""
+        return self._last.agent_name
+
+    def suggest_agent(self, last: str | None, otherwise: Callable[[], str | None]) -> None:
+        """Say which agent New Thread starts without asking.
+
+        Args:
+            last: the one chosen last, in an earlier window.
+            otherwise: asked as long as none was chosen.
+        """
+        self._last = LastChoice(last, self._last.tags)
+        self._first_agent = otherwise
+
     @Slot()
     def new_thread(self, agent_name: str | None = None) -> None:
         """Start a thread at once when nothing has to be asked, else open the dialog.
@@ -263,7 +279,7 @@ class ThreadsPage(QWidget):
 
     async def _new_thread(self, agent_name: str | None) -> None:
         agents = [agent for agent in await self._client.list_agents() if agent.primary]
-        named = agent_name or self._last.agent_name
+        named = agent_name or self._wanted_agent()
         known = await self._client.list_agents() if agent_name else agents
         chosen = fitting_agent(known, named)
         if chosen is not None and (agent_name is None or chosen.name == agent_name):
@@ -272,7 +288,11 @@ class ThreadsPage(QWidget):
         self._ask(known, LastChoice(named, self._last.tags))
 
     async def _choose(self) -> None:
-        self._ask(await self._client.list_agents(), self._last)
+        last = LastChoice(self._wanted_agent(), self._last.tags)
+        self._ask(await self._client.list_agents(), last)
+
+    def _wanted_agent(self) -> str | None:
+        return self._last.agent_name or self._first_agent()
 
     def _ask(self, agents: Sequence[AgentSummary], last: LastChoice) -> None:
         dialog = NewThreadDialog(self._theme, agents, last, self)

@@ -223,6 +223,25 @@ def test_one_click_gives_a_running_instance(desk: PageDesk) -> None:
     assert desk.page.chat.composer.field.hasFocus()
 
 
+def test_new_thread_starts_the_agent_chosen_last_else_the_one_that_is_shown(
+    make_desk: MakeDesk,
+) -> None:
+    client = ScriptedClient()
+    client.add_agents(*(AgentSummary(name=name) for name in ("first", "shown", "other")))
+    desk = make_desk(client)
+    desk.page.suggest_agent(None, lambda: "shown")
+
+    for agent_name in (None, "other", None):
+        before = desk.page.chat.thread_id
+        desk.page.new_thread(agent_name)
+        desk.run_until(lambda seen=before: desk.page.chat.thread_id != seen)
+
+    wishes = [wish for name, wish in client.wishes if name == "create_thread"]
+    begun = [wish.agent_name for wish in wishes if isinstance(wish, CreateThread)]
+    assert begun == ["shown", "other", "other"]
+    assert desk.page.last_agent == "other"
+
+
 def test_an_agent_that_lacks_a_variable_is_asked_about(desk: PageDesk) -> None:
     desk.page.new_thread("issue_triage")
     asked = dialog(desk)
