@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 from time import perf_counter
+from typing import cast
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import QGraphicsView
 from benchmarks.measure import median_ms
 from sa_builder.project.arrange import arrange
 from sa_builder.project.arrange_shapes import Arrangement
-from sa_builder.project.shapes import Graph, GraphEdge, GraphNode, GraphSide
+from sa_builder.project.shapes import EdgeKind, Graph, GraphEdge, GraphNode, GraphSide, NodeKind
 
 SIZE = (1600, 1000)
 TEAMS, NODES_A_TEAM, EDGES_A_TEAM = 25, 40, 60
@@ -35,11 +36,10 @@ def team(number: int, chance: random.Random) -> tuple[list[GraphNode], list[Grap
         return address.split("/", 1)[1]
 
     def leaf(address: str) -> GraphNode:
-        kind = address.split("/", 1)[0].removesuffix("s")
+        kind = cast("NodeKind", address.split("/", 1)[0].removesuffix("s"))
         return GraphNode(
-            id=address, kind=kind, name=short(address), subtitle=f"{kind} · reads",  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-            address=address,
-        )  # fmt: skip
+            id=address, kind=kind, name=short(address), subtitle=f"{kind} · reads", address=address
+        )
 
     nodes = [
         GraphNode(
@@ -59,12 +59,12 @@ def team(number: int, chance: random.Random) -> tuple[list[GraphNode], list[Grap
         edges.append(
             GraphEdge(
                 id=f"{port}.{kind}[{len(edges)}]",
-                kind=kind,
+                kind=cast("EdgeKind", kind),
                 source=port,
-                source_node=source,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+                source_node=source,
                 target=target,
                 label=label,
-            )  # fmt: skip
+            )
         )
 
     for at, agent in enumerate(agents):
