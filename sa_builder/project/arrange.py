@@ -35,6 +35,7 @@ from sa_builder.project.arrange_shapes import (
     PLATE_LAYER_GAP,
     PLATE_MARGIN,
     ROW_GAP,
+    SHORT_PLATE,
     Arrangement,
     Box,
     Point,
@@ -345,6 +346,7 @@ class _Part:
         rooms: dict[int, float] = {}
         for chain in self._chains:
             if chain.edge.label and chain.last is not None and len(chain.gaps) == 1:
-                wanted = max(PLATE_LAYER_GAP, plate_width(chain.edge.label) + PLATE_MARGIN)
+                width = plate_width(chain.edge.label)
+                wanted = PLATE_LAYER_GAP if width <= SHORT_PLATE else width + PLATE_MARGIN
                 rooms[chain.gaps[0]] = max(wanted, rooms.get(chain.gaps[0], 0.0))
         return rooms

@@ -17,8 +17,9 @@ ROW_GAP = 24.0
 LAYER_GAP = 48.0
 PLATE_LAYER_GAP = 88.0
 PLATE_HEIGHT = 18.0
-PLATE_MARGIN = 28.0
-"""What a plate leaves free of its gap: the port on the left, the arrow on the right."""
+SHORT_PLATE = 64.0
+PLATE_MARGIN = 44.0
+"""What a longer plate leaves free of its gap: a leg on the left, the arrow on the right."""
 END_STEP = 12.0
 MOST_ENDS = 3
 OUT = 20.0
