@@ -86,7 +86,7 @@ def stretches_of(details: LogDetails, related: Sequence[LogRow]) -> list[Stretch
                 start_ms=0,
                 end_ms=whole,
                 token=token,
-                look="hatched" if parked or row.kind == "child" else "filled",
+                look="hatched" if parked else "filled",
                 words=words.duration(whole),
             )
         )
@@ -101,7 +101,7 @@ def stretches_of(details: LogDetails, related: Sequence[LogRow]) -> list[Stretch
                 start_ms=start,
                 end_ms=start + max(spent, 1.0),
                 token=KIND_GLYPHS.get(other.kind, ("", "text.secondary"))[1],
-                look="hatched" if parked or other.kind == "child" else "filled",
+                look="hatched" if parked else "filled",
                 words=tr("waits") if parked else tr("runs") if runs else words.duration(spent),
             )
         )

@@ -121,7 +121,7 @@ class LogsPanel(QWidget):
         said: a sentence for the status bar.
         failed: a KnownError.
         definition_wished: an address.
-        total_changed: how many rows match, int.
+        total_changed: how many rows match, with those of children that are shown, int.
         rows_learned: a list of LogRow that were fetched.
     """
 
@@ -357,7 +357,8 @@ class LogsPanel(QWidget):
     # what is shown
 
     def _show_figures(self) -> None:
-        self.total_changed.emit(self.model.total)
+        of_children = sum(1 for row in self.model.rows if row.thread_id != self._thread_id)
+        self.total_changed.emit(self.model.total + of_children)
         if self.model.rowCount():
             self._stack.setCurrentWidget(self.table)
             return

@@ -105,11 +105,14 @@ def test_children_are_included_and_left_out(desk: PageDesk) -> None:
     click(panel.children_button)
     desk.run_until(lambda: panel.model.rowCount() == 10)
     depths = [row.depth for row in panel.model.rows]
+    said = desk.page.side.tabs.tabText(0)
     click(panel.children_button)
     desk.run_until(lambda: panel.model.rowCount() == alone)
 
     assert alone == 6
     assert depths == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    assert said == "Logs 10"
+    assert desk.page.side.tabs.tabText(0) == "Logs 6"
 
 
 def test_a_filter_term_becomes_a_chip_and_narrows_the_table(desk: PageDesk) -> None:

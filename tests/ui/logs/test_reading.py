@@ -129,6 +129,18 @@ def test_a_model_row_waits_hollow_and_works_filled() -> None:
     assert found[1].start_ms == 610
 
 
+def test_a_blocking_child_is_hatched_only_while_it_is_waited_for() -> None:
+    waiting = LogRow(
+        id=LogId(1), thread_id=CHILD, kind="child", title="triage", turn=1, status="parked",
+        created_at_us=0, duration_ms=10.0,
+    )  # fmt: skip
+    done = waiting.model_copy(update={"status": "done"})
+
+    looks = [stretches_of(LogDetails(row=row), [])[0].look for row in (waiting, done)]
+
+    assert looks == ["hatched", "filled"]
+
+
 def test_a_row_that_runs_has_no_stretch_yet() -> None:
     row = LogRow(
         id=LogId(1), thread_id=CHILD, kind="model", title="m", turn=1, status="running",
