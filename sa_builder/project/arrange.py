@@ -133,6 +133,12 @@ def _on_shelves(parts: list[Arrangement]) -> Arrangement:
         if x and x + bound.width > most:
             x, y, tallest = 0.0, y + tallest + _PART_GAP, 0.0
         dx, dy = x - bound.x, y - bound.y
+        x += bound.width + _PART_GAP
+        tallest = max(tallest, bound.height)
+        if dx == dy == 0:
+            boxes.update(part.boxes)
+            routes.update(part.routes)
+            continue
         for node_id, box in part.boxes.items():
             boxes[node_id] = Box(x=box.x + dx, y=box.y + dy, width=box.width, height=box.height)
         for edge_id, route in part.routes.items():
@@ -140,8 +146,6 @@ def _on_shelves(parts: list[Arrangement]) -> Arrangement:
             routes[edge_id] = Route(
                 points=tuple((px + dx, py + dy) for px, py in route.points), plate=plate
             )
-        x += bound.width + _PART_GAP
-        tallest = max(tallest, bound.height)
     return Arrangement(boxes=boxes, routes=routes)
 
 

@@ -284,6 +284,6 @@ def _spread(wanted: list[tuple[float, float]], offsets: list[float]) -> list[flo
         blocks.append((mean, heavy, count))
     tops: list[float] = []
     for mean, _, count in blocks:
-        for _ in range(count):
-            tops.append(round(mean) + offsets[len(tops)])
+        first, at = round(mean), len(tops)
+        tops += [first + offset for offset in offsets[at : at + count]]
     return tops
