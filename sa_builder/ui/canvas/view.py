@@ -140,7 +140,9 @@ class Canvas(QGraphicsView):
         self._graph = graph
         self._moved = {node.id: moved[node.id] for node in graph.nodes if node.id in moved}
         self._unmoved = arrange(graph)
-        self._arrangement = moved_to(graph, self._unmoved, self._moved)
+        self._arrangement = self._unmoved
+        if self._moved:
+            self._arrangement = moved_to(graph, self._unmoved, self._moved)
         self._rebuild()
         if chosen:
             self.select(chosen)
@@ -516,13 +518,14 @@ class Canvas(QGraphicsView):
         reach = MAGNET_PX / self.transform().m11()
         found = ""
         home = (self._source or "").split(".", 1)[0]
-        for node_id, card in self.cards.items():
-            target = self._allowed.get(node_id)
-            if target is None or not target.allowed or card.node.address == home:
+        hand = QRectF(self._hand.x() - reach, self._hand.y() - reach, 2 * reach, 2 * reach)
+        for card in self._scene.items(hand, Qt.ItemSelectionMode.IntersectsItemBoundingRect):
+            if not isinstance(card, Card) or card.node.address == home:
                 continue
+            target = self._allowed.get(card.node.id)
             near = card.mapRectToScene(card.shape().boundingRect())
-            if near.adjusted(-reach, -reach, reach, reach).contains(self._hand):
-                found = node_id
+            if target is not None and target.allowed and near.intersects(hand):
+                found = card.node.id
                 if near.contains(self._hand):
                     break
         if found != self._aim:
@@ -537,10 +540,7 @@ class Canvas(QGraphicsView):
     def _drop(self, at_global: QPoint) -> None:
         source, target = self._source, self._aim
         is_far = (self._hand - self._source_point).manhattanLength() > 2 * MAGNET_PX
-        is_empty = not any(
-            card.mapRectToScene(card.boundingRect()).contains(self._hand)
-            for card in self.cards.values()
-        )
+        is_empty = not any(isinstance(item, Card) for item in self._scene.items(self._hand))
         self._end_drag()
         assert source is not None
         if target:
