@@ -275,6 +275,7 @@ class MainWindow(QMainWindow):
             return
         self.stack.setCurrentWidget(page)
         self.rail.choose(name)
+        self.workspace.keep_page(name)
         self._show_panel_buttons()
 
     @property

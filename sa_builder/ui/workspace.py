@@ -25,6 +25,7 @@ from sa_builder.ui.session import ArchiveSession, ProjectSession
 from sa_builder.ui.settings import RecentProject, Settings
 from sa_builder.ui.tasks import Tasks
 from sa_builder.ui.theme import Theme
+from sa_builder.ui.threads.memory import read_memory
 
 if TYPE_CHECKING:
     from sa_builder.ui.compose.page import ComposePage
@@ -198,12 +199,13 @@ class Workspace(QObject):
             tasks.failed.connect(self._on_known_error)
             page = ThreadsPage(session.client, session.link, tasks, self._theme, self._actions)
             self._threads_tasks = tasks
-            page.suggest_agent(self._last_agent(), self._shown_agent)
+            page.memory_changed.connect(self._on_threads_memory_changed)
             page.status_said.connect(self.said)
             page.open_definition_requested.connect(self.show_definition)
             self._threads = page
             self.page_added.emit("threads", page)
             page.start()
+            page.restore(read_memory(self._layout().get("threads", {})), self._shown_agent)
         return self._threads
 
     def show_threads(self) -> ThreadsPage | None:
@@ -233,6 +235,11 @@ class Workspace(QObject):
         if page is not None:
             page.show_thread(cast("Any", thread_id))
 
+    def keep_page(self, name: str) -> None:
+        """Remember which page is shown, for a window that ends without closing."""
+        if self.project is not None and self._layout().get("page") != name:
+            self._keep_layout({"page": name})
+
     def save_layout(self, layout: Mapping[str, Any]) -> None:
         """Keep the pages' splitters with the rest of a project's layout."""
         project = self.project
@@ -245,19 +252,15 @@ class Workspace(QObject):
             for splitter in page.findChildren(QSplitter)
             if splitter.objectName()
         }
-        kept = self._settings.layout_of(project.root).get("splitters", {})
-        merged = {**cast("dict[str, str]", kept), **states}
-        last = self._threads.last_agent if self._threads is not None else self._last_agent()
-        self._settings.set_layout_of(
-            project.root, {**layout, "splitters": merged, "last_agent": last}
-        )
+        merged = {**self._layout().get("splitters", {}), **states}
+        self._keep_layout({**layout, "splitters": merged})
 
     def restore_layout(self, page: QWidget) -> None:
         """Give a page's splitters the places they had."""
         project = self.project
         if project is None:
             return
-        kept = cast("dict[str, str]", self._settings.layout_of(project.root).get("splitters", {}))
+        kept = cast("dict[str, str]", self._layout().get("splitters", {}))
         for splitter in page.findChildren(QSplitter):
             state = kept.get(splitter.objectName())
             if state:
@@ -265,11 +268,20 @@ class Workspace(QObject):
 
     # inside
 
-    def _last_agent(self) -> str | None:
-        """The agent of the thread that was begun last in this project."""
+    def _layout(self) -> Mapping[str, Any]:
+        """What is kept of the open project's layout."""
         project = self.project
-        last = self._settings.layout_of(project.root).get("last_agent") if project else None
-        return last if isinstance(last, str) else None
+        return {} if project is None else self._settings.layout_of(project.root)
+
+    def _keep_layout(self, changed: Mapping[str, Any]) -> None:
+        """Keep parts of the project's layout, with what the Threads page remembers."""
+        project = self.project
+        if project is None:
+            return
+        layout = {**self._layout(), **changed}
+        if self._threads is not None:
+            layout["threads"] = self._threads.memory.model_dump()
+        self._settings.set_layout_of(project.root, layout)
 
     def _shown_agent(self) -> str | None:
         return self._compose.shown_agent if self._compose is not None else None
@@ -336,6 +348,10 @@ class Workspace(QObject):
         self.problems_counted.emit(
             found.count("error"), found.count("warning"), found.count("hint")
         )
+
+    @Slot()
+    def _on_threads_memory_changed(self) -> None:
+        self._keep_layout({})
 
     @Slot(object)
     def _on_outside_changed(self, paths: object) -> None:

@@ -15,6 +15,7 @@ from sa_builder.client.scripted import ScriptedClient
 from sa_builder.errors import StoreError
 from sa_builder.spec.threads import AgentSummary
 from sa_builder.ui.settings import Settings
+from sa_builder.ui.threads.memory import ThreadsMemory
 from sa_builder.ui.window import MainWindow
 
 
@@ -50,16 +51,17 @@ class StandInThreadsPage(QWidget):
 
     status_said = Signal(str)
     open_definition_requested = Signal(str)
+    memory_changed = Signal()
 
     def __init__(
         self, client: object, link: object, tasks: object, theme: object, actions: object
     ) -> None:
         super().__init__()
         self.asked: list[object] = []
-        self.last_agent: str | None = None
+        self.memory = ThreadsMemory()
 
-    def suggest_agent(self, last: str | None, otherwise: Callable[[], str | None]) -> None:
-        self.last_agent = last
+    def restore(self, memory: ThreadsMemory, first_agent: Callable[[], str | None]) -> None:
+        self.memory = memory
 
     def start(self) -> None:
         self.asked.append("start")

@@ -16,6 +16,7 @@ from sa_builder.project.shapes import Edit
 from sa_builder.spec.events import RuntimeChanged
 from sa_builder.ui.dialogs.about import AboutDialog, ShortcutsDialog
 from sa_builder.ui.dialogs.new_project import NewProjectDialog
+from sa_builder.ui.threads.memory import ThreadsMemory
 from sa_builder.ui.welcome.page import WelcomePage
 from sa_builder.ui.widgets.buttons import IconButton
 from tests.ui.desk import Desk, StandInComposePage, StandInThreadsPage
@@ -268,17 +269,38 @@ def test_closing_the_window_is_quick_and_keeps_its_layout(desk: Desk, project_ro
     assert desk.settings.layout_of(project_root)["page"] == "threads"
 
 
-def test_the_agent_chosen_last_is_known_when_the_project_is_opened_again(
-    desk: Desk, project_root: Path
-) -> None:
+def test_what_was_open_is_kept_while_the_window_is_used(desk: Desk, project_root: Path) -> None:
     desk.open(project_root)
-    _threads(desk).last_agent = "weather_agent"
+    threads = _threads(desk)
+    desk.window.show_page("threads")
 
-    _trigger(desk, "file.close_project")
-    desk.run_until(lambda: desk.window.page_name == "welcome")
+    threads.memory = ThreadsMemory(
+        last_agent="weather_agent", open_thread="t1", drafts={"t1": "Hi"}
+    )
+    threads.memory_changed.emit()
+
+    kept = desk.settings.layout_of(project_root)
+    assert kept["page"] == "threads"
+    assert kept["threads"] == threads.memory.model_dump()
+
+
+def test_a_project_opens_as_it_was_left(desk: Desk, project_root: Path) -> None:
+    memory = ThreadsMemory(last_agent="weather_agent", open_thread="t1", drafts={"t1": "Hi"})
+    layout = {"page": "threads", "threads": memory.model_dump()}
+    desk.settings.set_layout_of(project_root, layout)
+
     desk.open(project_root)
 
-    assert _threads(desk).last_agent == "weather_agent"
+    assert desk.window.page_name == "threads"
+    assert _threads(desk).memory == memory
+
+
+def test_a_layout_of_something_else_counts_as_none(desk: Desk, project_root: Path) -> None:
+    desk.settings.set_layout_of(project_root, {"threads": {"drafts": 7}})
+
+    desk.open(project_root)
+
+    assert _threads(desk).memory == ThreadsMemory()
 
 
 def test_the_theme_menu_changes_and_remembers(desk: Desk) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
@@ -173,6 +175,19 @@ class ChatPanel(QWidget):
         """The thread that is, or is about to be, shown."""
         return self._wanted
 
+    @property
+    def drafts(self) -> dict[str, str]:
+        """What is written and not sent, by thread."""
+        drafts: dict[str, str] = {**self._drafts}
+        if self._wanted is not None:
+            drafts[self._wanted] = self.composer.text
+        return {thread_id: text for thread_id, text in drafts.items() if text.strip()}
+
+    def restore_drafts(self, drafts: Mapping[str, str]) -> None:
+        """Take drafts of an earlier window; those of this one count more."""
+        for thread_id, text in drafts.items():
+            self._drafts.setdefault(ThreadId(thread_id), text)
+
     def show_thread(self, thread_id: ThreadId) -> None:
         """Open a thread; the draft of the one before is kept."""
         self._keep_draft()
@@ -182,6 +197,12 @@ class ChatPanel(QWidget):
         self._wanted = thread_id
         self._slow.start()
         self._tasks.start(self._open(thread_id), on_error=self._on_failed)
+
+    def forget(self, thread_id: ThreadId) -> None:
+        """Let go of a thread that is deleted, and of what was written for it."""
+        if self._wanted == thread_id:
+            self.show_nothing()
+        self._drafts.pop(thread_id, None)
 
     def show_nothing(self) -> None:
         """Show the empty state: nothing is chosen, or what was is gone."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from sa_builder.client.base import RuntimeClient
 from sa_builder.errors import KnownError
@@ -27,47 +27,17 @@ from sa_builder.ui.threads.asks import ask_delete, ask_terminate, ask_title
 from sa_builder.ui.threads.chat_panel import ChatPanel
 from sa_builder.ui.threads.inspector import Inspector
 from sa_builder.ui.threads.list_panel import ThreadListPanel, copy_text
+from sa_builder.ui.threads.memory import ThreadsMemory
 from sa_builder.ui.threads.new_thread import LastChoice, NewThreadDialog, fitting_agent
+from sa_builder.ui.threads.side_panel import SidePanel, make_tabs
 from sa_builder.ui.threads.words import tr
-from sa_builder.ui.widgets.marks import Separator
 from sa_builder.util.ids import ThreadId
 
 _LOGS_BESIDE_FROM_PX = 1280 - 48
 _LIST_BESIDE_FROM_PX = 1000 - 48
 _LOGS_LEAST_PX = 504
-
-
-class SidePanel(QWidget):
-    """Logs and Inspector under one strip of tabs."""
-
-    def __init__(self, theme: Theme, logs: LogsPanel, inspector: Inspector) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setObjectName("panel_right")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self.strip = QWidget(self)
-        self.strip.setFixedHeight(theme.size("page_header"))
-        row = QHBoxLayout(self.strip)
-        row.setContentsMargins(8, 0, 10, 0)
-        self.tabs = make_tabs(self, (tr("Logs"), tr("Inspector")))
-        self.tabs.setStyleSheet("QTabBar::tab { min-height: 42px; }")
-        row.addWidget(self.tabs, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addStretch(1)
-        column.addWidget(self.strip)
-        self._line = Separator(theme, parent=self)
-        column.addWidget(self._line)
-        self.stack = QStackedWidget(self)
-        self.stack.addWidget(logs)
-        self.stack.addWidget(inspector)
-        self.tabs.currentChanged.connect(self.stack.setCurrentIndex)
-        column.addWidget(self.stack, 1)
-
-    def set_strip_visible(self, visible: bool) -> None:
-        """Show the tabs here, or leave them to the page."""
-        self.strip.setVisible(visible)
-        self._line.setVisible(visible)
+_KEEP_AFTER_MS = 500
+"""A pause in typing after which the draft is kept."""
 
 
 class ThreadsPage(QWidget):
@@ -76,10 +46,12 @@ class ThreadsPage(QWidget):
     Signals:
         status_said: what was done, in one sentence.
         open_definition_requested: an address such as "prompts/triage".
+        memory_changed: there is something else to keep for the next window.
     """
 
     status_said = Signal(str)
     open_definition_requested = Signal(str)
+    memory_changed = Signal()
 
     def __init__(
         self,
@@ -104,6 +76,7 @@ class ThreadsPage(QWidget):
         self.chat = ChatPanel(client, tasks, theme)
         self.logs = LogsPanel(client, tasks, theme)
         self.inspector = Inspector(theme)
+        self._keep_timer = QTimer(self, singleShot=True, interval=_KEEP_AFTER_MS)
         self.side = SidePanel(theme, self.logs, self.inspector)
         self._lay_out()
         self._connect()
@@ -145,6 +118,8 @@ class ThreadsPage(QWidget):
         column.addWidget(self.splitter)
 
     def _connect(self) -> None:
+        self._keep_timer.timeout.connect(self.memory_changed)
+        self.chat.composer.field.textChanged.connect(self._keep_timer.start)
         self._link.event_arrived.connect(self._on_link_event_arrived)
         self.list_panel.thread_chosen.connect(self._on_thread_wished)
         self.list_panel.new_thread_wished.connect(self._on_new_thread_wished)
@@ -213,19 +188,25 @@ class ThreadsPage(QWidget):
             self._tasks.start(self._open_first(), on_error=self._on_failed)
 
     @property
-    def last_agent(self) -> str | None:
-        """The agent that was chosen last; None before the first thread."""
-        return self._last.agent_name
+    def memory(self) -> ThreadsMemory:
+        """What the next window is to know."""
+        return ThreadsMemory(
+            last_agent=self._last.agent_name,
+            open_thread=self.chat.thread_id,
+            drafts=self.chat.drafts,
+        )
 
-    def suggest_agent(self, last: str | None, otherwise: Callable[[], str | None]) -> None:
-        """Say which agent New Thread starts without asking.
+    def restore(self, memory: ThreadsMemory, first_agent: Callable[[], str | None]) -> None:
+        """Go on where the window before ended.
 
         Args:
-            last: the one chosen last, in an earlier window.
-            otherwise: asked as long as none was chosen.
+            first_agent: the agent New Thread starts as long as none was chosen.
         """
-        self._last = LastChoice(last, self._last.tags)
-        self._first_agent = otherwise
+        self._last = LastChoice(memory.last_agent, self._last.tags)
+        self._first_agent = first_agent
+        self.chat.restore_drafts(memory.drafts)
+        if memory.open_thread is not None:
+            self._tasks.start(self._reopen(ThreadId(memory.open_thread)))
 
     @Slot()
     def new_thread(self, agent_name: str | None = None) -> None:
@@ -243,6 +224,7 @@ class ThreadsPage(QWidget):
 
     def shutdown(self) -> None:
         """Stop timers and listening; nothing is loaded afterwards."""
+        self._keep_timer.stop()
         self._link.event_arrived.disconnect(self._on_link_event_arrived)
         for panel in (self.list_panel, self.chat, self.logs):
             panel.shutdown()
@@ -271,6 +253,14 @@ class ThreadsPage(QWidget):
             )
 
     # making and opening threads
+
+    async def _reopen(self, thread_id: ThreadId) -> None:
+        try:
+            await self._client.get_thread(thread_id)
+        except KnownError:
+            return  # it was deleted meanwhile
+        if self.chat.thread_id is None:
+            self.show_thread(thread_id)
 
     async def _open_first(self) -> None:
         page = await self._client.list_threads(ThreadQuery(limit=1))
@@ -344,8 +334,9 @@ class ThreadsPage(QWidget):
         elif isinstance(event, ThreadDeleted):
             self.list_panel.take_removal(event.thread_id)
             if self.chat.thread_id == event.thread_id:
-                self.chat.show_nothing()
                 self.logs.show_thread(None)
+            self.chat.forget(event.thread_id)
+            self.memory_changed.emit()
         elif isinstance(event, LogStored):
             self.logs.take_event(event)
             self.chat.take_logs([event.row])
@@ -365,6 +356,7 @@ class ThreadsPage(QWidget):
             )
         self.list_panel.select(details.summary.id)
         self._refresh_inspector()
+        self.memory_changed.emit()
 
     def _refresh_inspector(self) -> None:
         conversation = self.chat.conversation
@@ -483,13 +475,3 @@ class ThreadsPage(QWidget):
         self._center_stack.setCurrentWidget(self.side if at else self.chat)
         if at:
             self.side.tabs.setCurrentIndex(at - 1)
-
-
-def make_tabs(parent: QWidget, names: Sequence[str]) -> QTabBar:
-    """A strip of tabs without a base line."""
-    tabs = QTabBar(parent)
-    tabs.setDrawBase(False)
-    tabs.setExpanding(False)
-    for name in names:
-        tabs.addTab(name)
-    return tabs

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit
 
 from sa_builder.client.base import RuntimeClient
-from sa_builder.client.sample_threads import CHILD, TRIAGE
+from sa_builder.client.sample_threads import CHILD, TRIAGE, sample_client
 from sa_builder.client.scripted import ScriptedClient
 from sa_builder.spec.events import MessageDelta
 from sa_builder.spec.messages import Message, ToolCall
@@ -23,6 +23,7 @@ from sa_builder.spec.threads import (
 from sa_builder.ui.dialogs.sheet import Sheet
 from sa_builder.ui.threads.blocks import TextBlock
 from sa_builder.ui.threads.list_panel import thread_menu
+from sa_builder.ui.threads.memory import ThreadsMemory
 from sa_builder.ui.threads.new_thread import NewThreadDialog
 from sa_builder.ui.widgets.buttons import Button
 from sa_builder.ui.widgets.marks import TextLabel
@@ -229,7 +230,7 @@ def test_new_thread_starts_the_agent_chosen_last_else_the_one_that_is_shown(
     client = ScriptedClient()
     client.add_agents(*(AgentSummary(name=name) for name in ("first", "shown", "other")))
     desk = make_desk(client)
-    desk.page.suggest_agent(None, lambda: "shown")
+    desk.page.restore(ThreadsMemory(), lambda: "shown")
 
     for agent_name in (None, "other", None):
         before = desk.page.chat.thread_id
@@ -239,7 +240,34 @@ def test_new_thread_starts_the_agent_chosen_last_else_the_one_that_is_shown(
     wishes = [wish for name, wish in client.wishes if name == "create_thread"]
     begun = [wish.agent_name for wish in wishes if isinstance(wish, CreateThread)]
     assert begun == ["shown", "other", "other"]
-    assert desk.page.last_agent == "other"
+    assert desk.page.memory.last_agent == "other"
+
+
+def test_the_open_thread_and_what_was_typed_are_there_again(make_desk: MakeDesk) -> None:
+    before = make_desk(sample_client())
+    before.open(TRIAGE)
+    type_text(before.page.chat.composer.field, "And the others?")
+    kept: list[ThreadsMemory] = []
+    before.page.memory_changed.connect(lambda: kept.append(before.page.memory))
+    before.run_until(lambda: kept)
+
+    after = make_desk(sample_client())
+    after.page.restore(kept[-1], lambda: None)
+    after.run_until(lambda: after.page.chat.conversation)
+
+    assert after.page.chat.thread_id == TRIAGE
+    assert after.page.chat.composer.text == "And the others?"
+
+
+def test_a_thread_that_is_gone_is_not_opened_again(make_desk: MakeDesk) -> None:
+    desk = make_desk(sample_client())
+
+    desk.page.restore(ThreadsMemory(open_thread="gone"), lambda: None)
+    desk.run_until(lambda: desk.page.list_panel.model.rowCount() > 9)
+    desk.settle()
+
+    assert desk.page.chat.thread_id is None
+    assert not desk.said
 
 
 def test_an_agent_that_lacks_a_variable_is_asked_about(desk: PageDesk) -> None:
