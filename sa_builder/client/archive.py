@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 
 from sa_builder.errors import RuntimeRefused, StoreError
 from sa_builder.spec.events import Listener
-from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery, LogRow
+from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import (
     AgentSummary,
@@ -24,11 +24,11 @@ from sa_builder.spec.threads import (
     ThreadQuery,
     ThreadSummary,
 )
+from sa_builder.store.log_tree import read_logs
 from sa_builder.store.thread_reader import ThreadReader
 from sa_builder.util.ids import LogId, MessageId, ThreadId
 
 Answer = TypeVar("Answer")
-_MOST_CHILD_ROWS = 1000
 _CHILD_STATES = {"running", "idle", "awaiting_human", "terminated"}
 
 
@@ -245,29 +245,11 @@ class ArchiveClient:
         if not self._has(thread_id):
             self._entry_of(thread_id)
             return LogPage(rows=(), total=0, has_more=False)
-        page = self._reader(thread_id).logs(query)
-        if not query.include_children:
-            return page
-        rows: list[LogRow] = []
-        seen = {thread_id}
-        for row in page.rows:
-            rows.append(row)
-            rows += self._child_rows(row, query, seen)
-        return page.model_copy(update={"rows": rows})
-
-    def _child_rows(self, row: LogRow, query: LogQuery, seen: set[ThreadId]) -> list[LogRow]:
-        """A child's rows beneath the first row that names it."""
-        child_id = row.child_thread_id
-        if child_id is None or child_id in seen or not self._has(child_id):
-            return []
-        seen.add(child_id)
-        inner = query.model_copy(update={"after_id": None, "limit": _MOST_CHILD_ROWS})
-        rows: list[LogRow] = []
-        for found in self._reader(child_id).logs(inner).rows:
-            deeper = found.model_copy(update={"depth": row.depth + 1 + found.depth})
-            rows.append(deeper)
-            rows += self._child_rows(deeper, query, seen)
-        return rows
+        return read_logs(
+            self._reader(thread_id),
+            query,
+            lambda child: self._reader(child) if self._has(child) else None,
+        )
 
     async def _read(self, act: Callable[[], Answer]) -> Answer:
         if self._closed:

@@ -18,6 +18,8 @@ MOST_STEPS = 100
 """Steps a turn may have, whatever definitions say."""
 MOST_TURNS = 250
 """Turns since a person last acted, whatever definitions say."""
+MOST_RESUMES = 3
+"""How often a turn that a crash cut off goes on by itself within ten minutes."""
 MOST_MODEL_RESUMES = 2
 """How often a model call that a crash cut off is made again within ten minutes."""
 
@@ -104,6 +106,12 @@ def call_key(turn: TurnView, place: int) -> ActKey:
 
 def handler_key(turn: TurnView) -> ActKey:
     return ActKey(f"{turn.turn}/0/handler")
+
+
+def most_resumes(view: ThreadView) -> int:
+    """How often the running turn goes on by itself within ten minutes, as it stands now."""
+    is_in_model = any(act.kind == "model" and act.status == "started" for act in view.acts.values())
+    return MOST_MODEL_RESUMES if is_in_model else MOST_RESUMES
 
 
 def decide(view: ThreadView, frame: TurnFrame | None) -> Action:
@@ -201,7 +209,7 @@ def _decide_stop(
 
 
 def _step_or_end(turn: TurnView, max_steps: int | None) -> Action:
-    if max_steps is not None and turn.step >= min(max_steps, MOST_STEPS):
+    if max_steps is not None and turn.step >= max_steps:
         return EndTurn("max_steps")
     if turn.step >= MOST_STEPS:
         return EndTurn("step_ceiling", failed=True)

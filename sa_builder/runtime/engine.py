@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +19,7 @@ from sa_builder.runtime.ports import CodeHost
 from sa_builder.runtime.subagents import spawn
 from sa_builder.runtime.turns import SIDES
 from sa_builder.runtime.view import ThreadView
-from sa_builder.spec.definitions import ModelDefinition, ToolDefinition
+from sa_builder.spec.definitions import AgentDefinition, ModelDefinition, ToolDefinition
 from sa_builder.spec.events import Event, ThreadChanged, ThreadDeleted
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.registry import Registry
@@ -122,11 +123,17 @@ class Engine:
         if thread_id in self._delivering:
             return
         self._delivering.add(thread_id)
+        kept: set[str] = set()
         try:
             sender = self.box(thread_id)
-            while waiting := await sender.ask(_outbox):
+            while waiting := [one for one in await sender.ask(_outbox) if one["key"] not in kept]:
                 for entry in waiting:
-                    await self._hand_over(entry)
+                    try:
+                        await self._hand_over(entry)
+                    except KnownError as error:
+                        if not await self._give_up(sender, entry, error):
+                            kept.add(entry["key"])
+                            continue
                     done = Tx()
                     done.add("DELETE FROM outbox WHERE key=?", entry["key"])
                     await sender.database.commit(done)
@@ -145,6 +152,16 @@ class Engine:
         self._publish(ThreadChanged(summary=summary))
         if at_rest:
             self._trim()
+
+    async def note_broken(
+        self, thread_id: ThreadId, view: ThreadView | None, sentence: str
+    ) -> None:
+        with contextlib.suppress(StoreError):
+            if view is not None:
+                self.index.note(view.summary(), is_busy=True)
+            summary = await self.index.mark_broken(thread_id, sentence)
+            if summary is not None:
+                self._publish(ThreadChanged(summary=summary))
 
     async def mark_busy(self, thread_id: ThreadId) -> None:
         await self.index.mark_busy(thread_id)
@@ -173,6 +190,8 @@ class Engine:
             if not self._folder.thread_file(thread_id).exists():
                 raise RuntimeRefused(f"There is no thread {thread_id}.", code="thread.missing")
             box = self._new_box(thread_id)
+        else:
+            self._boxes[thread_id] = self._boxes.pop(thread_id)  # the last one asked for is last
         return box
 
     async def create(self, wish: CreateThread) -> ThreadSummary:
@@ -200,31 +219,26 @@ class Engine:
             "created_at_us": now_us,
             "updated_at_us": now_us,
         }
-        offers = {side: child_offers(registry, agent.side(side)) for side in SIDES}
+        offers = _offers(registry, agent)
         box = self._new_box(thread_id)
 
-        def also(tx: Tx, view: ThreadView) -> None:
-            for side in SIDES:
-                for child in offers[side]:
-                    if child.relationship.immediate:
-                        spawn(
-                            tx, view, child, owner_side=side, name=child.relationship.name,
-                            arguments={}, message=None, now_us=now_us,
-                        )  # fmt: skip
-
-        await box.create(row, also)
+        await box.create(row, lambda tx, view: _spawn_immediate(tx, view, offers, now_us))
         view = await box.view()
-        self.note_summary(view, at_rest=True)
+        self.note_summary(view, at_rest=False)
         await self.deliver(thread_id)
+        self.note_summary(view, at_rest=True)
         return view.summary()
 
     async def delete(self, thread_id: ThreadId) -> None:
-        """Remove a thread from the disk, its children first."""
+        """Remove a thread from the disk, its children first; one that cannot be read, too."""
         box = self.box(thread_id)
-        view = await box.view()
-        for reference in list(view.children):
-            if self._folder.thread_file(reference).exists():
-                await self.delete(reference)
+        parent_id: ThreadId | None = None
+        with contextlib.suppress(StoreError, RuntimeRefused):
+            view = await box.view()
+            parent_id = view.row["parent_id"]
+            for reference in list(view.children):
+                if self._folder.thread_file(reference).exists():
+                    await self.delete(reference)
         await box.close()
         self._boxes.pop(thread_id, None)
         await self.index.forget(thread_id)
@@ -233,9 +247,18 @@ class Engine:
         folder.rename(gone)
         await asyncio.get_running_loop().run_in_executor(None, _remove, gone)
         self._publish(ThreadDeleted(thread_id=thread_id))
+        if parent_id is not None and self._folder.thread_file(parent_id).exists():
+            with contextlib.suppress(StoreError):
+                await self.box(parent_id).receive(
+                    "session_ended",
+                    f"{thread_id}/deleted",
+                    _lost(thread_id, "deleted", "The child thread was deleted."),
+                )
 
     async def start(self) -> list[ThreadId]:
         """Bring the index up to date; returns the threads that a crash cut off."""
+        for leftover in self._folder.threads.glob(".deleted-*"):
+            await asyncio.get_running_loop().run_in_executor(None, _remove, leftover)
         return await self.index.open(self._folder.threads)
 
     async def recover(self, unfinished: list[ThreadId]) -> None:
@@ -243,8 +266,8 @@ class Engine:
         for thread_id in unfinished:
             try:
                 await self.box(thread_id).recover()
-            except StoreError as error:
-                self.report_bug(error, f"thread {thread_id}")
+            except KnownError as error:
+                await self.note_broken(thread_id, None, error.text())
 
     def running_turns(self) -> int:
         """How many threads are under way now."""
@@ -273,18 +296,26 @@ class Engine:
         body: dict[str, Any] = json.loads(entry["body_json"])
         if entry["kind"] == "spawn":
             await self._create_child(target, body)
-            return
-        try:
-            box = self.box(target)
-        except RuntimeRefused:
-            return  # the other thread was deleted; there is nobody to tell
-        try:
-            await box.receive(str(entry["kind"]), str(entry["key"]), body)
-        except RuntimeRefused as error:
-            if error.code != "thread.over":
-                raise
+        else:
+            await self.box(target).receive(str(entry["kind"]), str(entry["key"]), body)
+
+    async def _give_up(self, sender: Mailbox, entry: rows.Row, error: KnownError) -> bool:
+        """Whether a hand-over that failed is not to be tried again.
+
+        A child that can never answer reports like a failed session.
+        """
+        if isinstance(error, StoreError) and error.code not in _LOST_CODES:
+            return False
+        if entry["kind"] in ("spawn", "message"):
+            child_id = ThreadId(entry["target_id"])
+            body = _lost(child_id, error.code, error.text())
+            await sender.receive("session_ended", f"{entry['key']}/lost", body)
+        return True
 
     async def _create_child(self, child_id: ThreadId, body: dict[str, Any]) -> None:
+        registry = await self.registry()
+        agent = registry.agent(body["agent_name"])
+        offers = _offers(registry, agent)
         now_us = self.clock.now_us()
         message = body.pop("message")
         arguments = body.pop("arguments")
@@ -297,9 +328,9 @@ class Engine:
             "created_at_us": now_us,
             "updated_at_us": now_us,
         }
-        box = self._boxes.get(child_id) or self._new_box(child_id)
 
         def also(tx: Tx, view: ThreadView) -> None:
+            _spawn_immediate(tx, view, offers, now_us)
             if message is None:
                 return
             view.set(tx, session=1, session_is_open=1)
@@ -312,38 +343,52 @@ class Engine:
                 now_us=now_us,
             )  # fmt: skip
 
+        box = self._boxes.get(child_id) or self._new_box(child_id)
         await box.create(row, also)
-        registry = await self.registry()
-        agent = registry.agent(body["agent_name"])
-        for side in SIDES:
-            for child in child_offers(registry, agent.side(side)):
-                if child.relationship.immediate:
-                    await self._spawn_immediate(box, child, side)
-        self.note_summary(await box.view(), at_rest=message is None)
+        self.note_summary(await box.view(), at_rest=False)
+        await self.deliver(child_id)
         box.wake()
 
-    async def _spawn_immediate(self, box: Mailbox, child: ChildOffer, side: SideName) -> None:
-        def apply(tx: Tx, view: ThreadView) -> None:
-            if any(
-                row["relationship"] == child.relationship.name for row in view.children.values()
-            ):
-                return
-            tx.full = True
-            spawn(
-                tx, view, child, owner_side=side, name=child.relationship.name,
-                arguments={}, message=None, now_us=self.clock.now_us(),
-            )  # fmt: skip
-
-        await box.change_view(apply)
-        await self.deliver(box.id)
-
     def _trim(self) -> None:
-        resting = [box for box in self._boxes.values() if box.at_rest.is_set()]
+        resting = [box for box in self._boxes.values() if box.holds_file and box.at_rest.is_set()]
         for box in resting[: max(0, len(resting) - MOST_IDLE)]:
-            self._boxes.pop(box.id, None)
-            task = asyncio.get_running_loop().create_task(box.close())
+            task = asyncio.get_running_loop().create_task(box.release())
             self._background.add(task)
             task.add_done_callback(self._background.discard)
+
+
+Offers = Sequence[tuple[SideName, Sequence[ChildOffer]]]
+"""The relationships of both sides."""
+
+
+def _offers(registry: Registry, agent: AgentDefinition) -> Offers:
+    return [(side, child_offers(registry, agent.side(side))) for side in SIDES]
+
+
+def _spawn_immediate(tx: Tx, view: ThreadView, offers: Offers, now_us: int) -> None:
+    """Register the children that a thread has from its first moment."""
+    for side, children in offers:
+        for child in children:
+            if child.relationship.immediate:
+                spawn(
+                    tx, view, child, owner_side=side, name=child.relationship.name,
+                    arguments={}, message=None, now_us=now_us,
+                )  # fmt: skip
+
+
+_LOST_CODES = ("store.corrupt", "store.newer", "store.missing")
+"""Failures of a thread's file that no later try mends."""
+
+
+def _lost(child_id: ThreadId, code: str, sentence: str) -> dict[str, Any]:
+    """The report of a child that is lost for good."""
+    return {
+        "child_id": child_id,
+        "child_status": "terminated",
+        "status": "error",
+        "code": code,
+        "text": sentence,
+    }
 
 
 def _outbox(file: Sqlite) -> list[rows.Row]:

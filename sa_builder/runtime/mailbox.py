@@ -1,19 +1,19 @@
 """One thread's mailbox: the only writer of its file, and what makes it go on.
 
 Every change is made under one lock and committed in one go. The outside deeds themselves run
-without the lock, so that messages are accepted meanwhile.
+without the lock, so that messages are accepted meanwhile. A commit that fails leaves the view
+stale; it is loaded again, in place, before anything else is decided.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar, assert_never
 
-from sa_builder.errors import KnownError, RuntimeRefused, StoreError
+from sa_builder.errors import KnownError, RuntimeRefused
 from sa_builder.runtime import turns
 from sa_builder.runtime.decide import (
     AwaitChild,
@@ -26,15 +26,18 @@ from sa_builder.runtime.decide import (
     Rest,
     RunCall,
     decide,
+    most_resumes,
 )
+from sa_builder.runtime.endings import Endings
 from sa_builder.runtime.frame import TurnFrame, build_frame
 from sa_builder.runtime.handler_calls import HandlerCalls
 from sa_builder.runtime.history import History
+from sa_builder.runtime.intake import Intake
 from sa_builder.runtime.log_book import LogBook
 from sa_builder.runtime.model_step import ModelStep
 from sa_builder.runtime.ports import Ports
 from sa_builder.runtime.tool_calls import ToolCalls
-from sa_builder.runtime.view import EndRequest, ThreadView, load
+from sa_builder.runtime.view import ThreadView, load
 from sa_builder.spec.events import MessageStored
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.threads import SendMessage
@@ -42,11 +45,9 @@ from sa_builder.store import rows
 from sa_builder.store.database import Database, Tx
 from sa_builder.store.sqlite import Sqlite
 from sa_builder.util.ids import MessageId, ThreadId, new_message_id
-from sa_builder.util.text import sanitize
 
 T = TypeVar("T")
 Apply = Callable[[Tx], None]
-MOST_RESUMES = 3
 RESUME_WINDOW_US = 600 * 1_000_000
 
 
@@ -67,18 +68,26 @@ class Mailbox:
         self._ports = ports
         self._lock = asyncio.Lock()
         self._view: ThreadView | None = None
+        self._is_stale = True
         self._frame: TurnFrame | None = None
         self._logs = LogBook(ports.clock, ports.redact, ports.publish)
         self._models = ModelStep(ports, self._logs, self.change)
         self._calls = ToolCalls(ports, self._logs)
         self._handlers = HandlerCalls(ports, self._logs)
+        self._intake = Intake(ports, self._logs, self._calls)
+        self._endings = Endings(ports, self._logs, self._calls, self._handlers)
         self._driver: asyncio.Task[None] | None = None
+        self._drivers: set[asyncio.Task[None]] = set()
         self._deed: asyncio.Task[Apply] | None = None
         self._is_driving = False
         self._is_closing = False
-        self._fresh: list[Message] = []
         self.at_rest = asyncio.Event()
         self.at_rest.set()
+
+    @property
+    def holds_file(self) -> bool:
+        """Whether its file may be open."""
+        return self.database.is_open
 
     # reading
 
@@ -99,34 +108,42 @@ class Mailbox:
 
     async def change(self, apply: Apply) -> None:
         """Run one change under the lock and commit it."""
-        async with self._lock:
-            await self._loaded()
-            tx = Tx()
-            apply(tx)
-            await self._commit(tx)
+        await self.change_view(lambda tx, _view: apply(tx))
 
-    async def change_view(self, apply: Callable[[Tx, ThreadView], T]) -> T:
-        """The same for callers that need the view; gives what `apply` gives."""
+    async def change_view(self, apply: Callable[[Tx, ThreadView], T], *, wakes: bool = False) -> T:
+        """Run one change under the lock and commit it; gives what `apply` gives.
+
+        Args:
+            wakes: the thread goes on with it, and is marked busy before.
+        """
+        if wakes:
+            await self._ports.mark_busy(self.id)
         async with self._lock:
-            view = await self._loaded()
-            tx = Tx()
-            result = apply(tx, view)
-            await self._commit(tx)
-            return result
+            result = await self._changed(apply, wakes=wakes)
+        if wakes:
+            self.wake()
+        return result
 
     async def create(self, row: dict[str, Any], also: Callable[[Tx, ThreadView], None]) -> bool:
-        """Store a new thread in one commit; False when it was there already."""
+        """Store a new thread in one commit; False when it was there already.
+
+        Args:
+            also: adds what belongs to the thread from its first moment.
+        """
         async with self._lock:
             if await self.database.ask(load) is not None:
                 return False
             tx = Tx(full=True)
             rows.insert(tx, "thread", row)
-            await self.database.commit(tx)
-            self._view = await self.database.ask(load)
-            assert self._view is not None
-            tx = Tx(full=True)
-            also(tx, self._view)
-            await self._commit(tx)
+            self._view = await self.database.ask(partial(_as_if_written, tx=tx))
+            self._view.on_message = self._note_message
+            self._is_stale = False
+            try:
+                also(tx, self._view)
+                await self._commit(tx, wakes=False)
+            except BaseException:
+                self._view = None
+                raise
             return True
 
     async def accept(
@@ -146,17 +163,18 @@ class Mailbox:
                 raise RuntimeRefused(
                     "This thread is terminated and takes no more messages.", code="thread.over"
                 )
-            self._accept(tx, view, wish, message_id, silent, is_person, metadata or {})
+            self._intake.accept(
+                tx, view, wish, message_id, silent=silent, is_person=is_person, metadata=metadata
+            )
             if key is not None:
                 _received(tx, key, self._ports.clock.now_us())
 
-        if wish.id is not None and await self.ask(lambda file: _has_message(file, message_id)):
-            return message_id
-        if key is not None and await self.ask(lambda file: _has_received(file, key)):
-            return message_id
-        await self._ports.mark_busy(self.id)
-        await self.change_view(apply)
-        self.wake()
+        def is_known(file: Sqlite) -> bool:
+            if key is not None and _has_received(file, key):
+                return True
+            return wish.id is not None and _has_message(file, message_id)
+
+        await self._change_once(is_known, apply)
         return message_id
 
     async def receive(self, kind: str, key: str, body: dict[str, Any]) -> None:
@@ -165,21 +183,41 @@ class Mailbox:
             wish = SendMessage(role=body["role"], content=body["content"])
             await self.accept(wish, silent=False, is_person=False, key=key)
             return
-        if await self.ask(lambda file: _has_received(file, key)):
-            return
 
         def apply(tx: Tx, view: ThreadView) -> None:
             tx.full = True
             _received(tx, key, self._ports.clock.now_us())
-            child_id = ThreadId(body["child_id"])
-            if kind == "child_status":
-                view.set_child_status(tx, child_id, body["status"])
-            elif kind == "session_ended":
-                self._take_child_result(tx, view, child_id, body)
+            match kind:
+                case "child_status":
+                    view.set_child_status(tx, ThreadId(body["child_id"]), body["status"])
+                case "session_ended":
+                    self._intake.take_child_result(tx, view, self._frame, body)
+                case _:
+                    self.take_report(tx, view, body)
 
-        await self._ports.mark_busy(self.id)
-        await self.change_view(apply)
-        self.wake()
+        await self._change_once(lambda file: _has_received(file, key), apply)
+
+    def take_report(self, tx: Tx, view: ThreadView, body: dict[str, Any]) -> None:
+        """Queue what a child of this thread says.
+
+        Args:
+            body: {child_id, text}; a child that is not known is passed over.
+        """
+        row = view.children.get(ThreadId(body["child_id"]))
+        if row is not None:
+            status = str(body.get("status") or row["status"])
+            self._intake.take_report(tx, view, row, str(body["text"]), status=status)
+
+    async def inject(
+        self, role: Literal["user", "assistant", "system"], content: str, *,
+        silent: bool, metadata: dict[str, Any] | None,
+    ) -> Message:  # fmt: skip
+        """Store a message of user code; it starts nothing by itself."""
+        return await self.change_view(
+            lambda tx, view: self._intake.store_from_code(
+                tx, view, role=role, content=content, silent=silent, metadata=metadata
+            )
+        )
 
     async def stop(self) -> None:
         """Stop the running turn; the flag is stored first and lasts until a person writes."""
@@ -188,11 +226,10 @@ class Mailbox:
             tx.full = True
             view.set(tx, is_stopped=1)
 
-        await self.change_view(apply)
-        await self._ports.stop_children(self.id)
+        await self.change_view(apply, wakes=True)
         if self._deed is not None:
             self._deed.cancel()
-        self.wake()
+        await self._ports.stop_children(self.id)
 
     async def go_on(self, side: SideName) -> None:
         """Run a side again without a new message."""
@@ -209,10 +246,10 @@ class Mailbox:
             view.set(tx, is_stopped=0, is_held=0)
             if view.turn is None:
                 view.set(tx, forced_side=side)
+            else:
+                view.set_resumes(tx, [])
 
-        await self._ports.mark_busy(self.id)
-        await self.change_view(apply)
-        self.wake()
+        await self.change_view(apply, wakes=True)
 
     async def terminate(self) -> None:
         """Refuse new work for good."""
@@ -221,12 +258,10 @@ class Mailbox:
             tx.full = True
             if not view.row["terminated_at_us"]:
                 view.set(tx, terminated_at_us=self._ports.clock.now_us())
-                turns.tell_parent_terminated(tx, view, now_us=self._ports.clock.now_us())
 
-        await self.change_view(apply)
+        await self.change_view(apply, wakes=True)
         if self._deed is not None:
             self._deed.cancel()
-        self.wake()
 
     def wake(self) -> None:
         """Let the thread go on, if it has anything to go on with."""
@@ -235,6 +270,8 @@ class Mailbox:
         self._is_driving = True
         self.at_rest.clear()
         self._driver = asyncio.get_running_loop().create_task(self._drive())
+        self._drivers.add(self._driver)
+        self._driver.add_done_callback(self._drivers.discard)
 
     async def recover(self) -> None:
         """Go on with what a crash left."""
@@ -244,50 +281,61 @@ class Mailbox:
             if turn is None:
                 return
             now_us = self._ports.clock.now_us()
-            turn.resumes = [at for at in turn.resumes if now_us - at < RESUME_WINDOW_US]
-            if len(turn.resumes) >= MOST_RESUMES:
+            recent = [at for at in turn.resumes if now_us - at < RESUME_WINDOW_US]
+            most = most_resumes(view)
+            if len(recent) >= most:
                 view.set(tx, is_held=1)
                 view.set_state(
-                    tx, "parked", "The turn ended the process three times; continue it by hand."
+                    tx, "parked", f"It was cut off {most + 1} times; continue it by hand."
                 )
                 return
-            turn.resumes.append(now_us)
-            changed = {"resumes_json": rows.json_text(turn.resumes)}
-            rows.update(tx, "turns", "turn", turn.turn, changed)
+            view.set_resumes(tx, [*recent, now_us])
 
         await self.change_view(apply)
         await self._ports.deliver(self.id)
         self.wake()
 
+    async def release(self) -> None:
+        """Let go of the file of a thread at rest; the next question opens it again."""
+        async with self._lock:
+            if not self._is_driving:
+                self._is_stale = True
+                await self.database.close()
+
     async def close(self) -> None:
         """Stop at once without writing; what was started goes on when it is opened again."""
         self._is_closing = True
-        for task in (self._driver, self._deed):
-            if task is not None and not task.done():
-                task.cancel()
-        if self._driver is not None:
-            await asyncio.gather(self._driver, return_exceptions=True)
+        running: list[asyncio.Task[Any]] = [*self._drivers]
+        if self._deed is not None:
+            running.append(self._deed)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         await self.database.close()
 
     # going on
 
     async def _drive(self) -> None:
+        me = asyncio.current_task()
         try:
             deed = await self._advance(None)
             while deed is not None:
                 self._deed = asyncio.get_running_loop().create_task(_as_coroutine(deed.run()))
                 await asyncio.wait({self._deed})
                 deed = await self._advance(self._outcome(deed, self._deed))
-        except StoreError as error:
-            self._view = None
-            self._frame = None
-            self._is_driving = False
-            self._ports.report_bug(error, f"thread {self.id}")
-        finally:
-            self._deed = None
-            if not self._is_driving:
-                self.at_rest.set()
-                self._ports.note_rest()
+            await self._ports.deliver(self.id)
+        except Exception as error:
+            sentence = self._ports.report_bug(error, f"thread {self.id}")
+            self._is_stale = True
+            if self._driver is me:
+                self._is_driving = False
+                await self._ports.note_broken(self.id, self._view, sentence)
+        else:
+            if self._driver is me and self._view is not None:
+                self._ports.note_summary(self._view, at_rest=True)
+        if self._driver is me and not self._is_driving:
+            self.at_rest.set()
+            self._ports.note_rest()
 
     def _outcome(self, deed: Deed, task: asyncio.Task[Apply]) -> Apply:
         if task.cancelled():
@@ -295,26 +343,25 @@ class Mailbox:
         error = task.exception()
         if error is None:
             return task.result()
+        code, sentence = "bug", self._ports.report_bug(error, f"thread {self.id}")
         if isinstance(error, KnownError):
-            return lambda tx: self._fail(tx, error.code, error.text())
-        sentence = self._ports.report_bug(error, f"thread {self.id}")
-        return lambda tx: self._fail(tx, "bug", sentence)
+            code, sentence = error.code, error.text()
+        return lambda tx: self._fail(tx, code, sentence)
 
     async def _advance(self, apply: Apply | None) -> Deed | None:
         """Write an outcome, decide, and write the start of what comes next: one commit."""
-        async with self._lock:
-            view = await self._loaded()
-            tx = Tx()
+
+        def advance(tx: Tx, view: ThreadView) -> Deed | None:
             if apply is not None:
                 apply(tx)
-            deed = self._decide(tx, view)
-            await self._commit(tx)
+            return self._decide(tx, view)
+
+        async with self._lock:
+            deed = await self._changed(advance)
             if deed is None:
+                self._deed = None
                 self._is_driving = False
                 await self.database.checkpoint()
-                self._ports.note_summary(view, at_rest=True)
-        if deed is None:
-            await self._ports.deliver(self.id)
         return deed
 
     def _decide(self, tx: Tx, view: ThreadView) -> Deed | None:
@@ -329,10 +376,11 @@ class Mailbox:
                     view.set_state(tx, "parked", f"Waits for {name or action.act.name}.")
                     return None
                 case OpenTurn():
-                    self._running(tx, view)
-                    return Deed(partial(self._open_turn, action.side), _write_nothing)
+                    view.set_state(tx, "running")
+                    return Deed(partial(self._open_turn, view, action.side), _write_nothing)
                 case EndTurn():
-                    self._end_turn(tx, view, action)
+                    self._endings.end_turn(tx, view, self._running_frame(), action)
+                    self._forget_frame()
                 case NextStep():
                     turns.next_step(tx, view)
                 case CloseLost(act=act, call=call):
@@ -347,7 +395,6 @@ class Mailbox:
                     if deed is not None:
                         return deed
                 case CallHandler():
-                    self._running(tx, view)
                     return self._call_handler(tx, view, action)
                 case _:
                     assert_never(action)
@@ -356,25 +403,20 @@ class Mailbox:
         frame = self._running_frame()
         turn = view.turn
         assert turn is not None
-        self._running(tx, view)
+        assert self._models.history is not None
+        view.set_state(tx, "running")
         for message in turns.drain_queue(tx, view, now_us=self._ports.clock.now_us()):
-            self._tell(tx, message)
-            if self._models.history is not None:
-                self._models.history.add(message)
+            self._models.history.add(message)
         view.consume(tx, turn.side)
         act = self._models.begin(tx, view, frame, action)
-
-        async def run() -> Apply:
-            if self._models.history is None:
-                history = History(frame, turn.turn, await self._stored_messages())
-                self._models.history = self._calls.history = history
-            return await self._models.run(view, frame, act)
-
-        return Deed(run, lambda tx: self._models.store_stopped(tx, view, act))
+        return Deed(
+            lambda: self._models.run(view, frame, act),
+            lambda tx: self._models.store_stopped(tx, view, act),
+        )
 
     def _run_call(self, tx: Tx, view: ThreadView, action: RunCall) -> Deed | None:
         frame = self._running_frame()
-        self._running(tx, view)
+        view.set_state(tx, "running")
         act = self._calls.begin(tx, view, frame, action)
         if act is None:
             return None
@@ -384,15 +426,14 @@ class Mailbox:
         )
 
     def _call_handler(self, tx: Tx, view: ThreadView, action: CallHandler) -> Deed:
+        view.set_state(tx, "running")
         act = self._handlers.begin(tx, view, action)
         return Deed(
             lambda: self._handlers.run(view, act, action.message),
             lambda tx: self._handlers.store_stopped(tx, view, act),
         )
 
-    async def _open_turn(self, side: SideName) -> Apply:
-        view = self._view
-        assert view is not None
+    async def _open_turn(self, view: ThreadView, side: SideName) -> Apply:
         try:
             registry = await self._ports.registry()
             agent = registry.agent(view.agent_name)
@@ -414,26 +455,9 @@ class Mailbox:
                 tx, view, side, frame,
                 test_mode=self._ports.test_mode, now_us=self._ports.clock.now_us(),
             )  # fmt: skip
-            self._frame = frame
-            if frame.prompt is None:
-                self._models.history = self._calls.history = None
-                return
-            history = History(frame, turn.turn, stored)
-            for message in view.inbound[side]:
-                history.add(message)
-            self._models.history = self._calls.history = history
+            self._set_frame(frame, turn.turn, [*stored, *view.inbound[side]])
 
         return apply
-
-    async def _reload_frame(self, view: ThreadView) -> None:
-        assert view.turn is not None
-        digest = view.turn.frame_hash
-
-        def ask(file: Sqlite) -> bytes:
-            return bytes(file.rows("SELECT body FROM blobs WHERE hash=?", (digest,))[0]["body"])
-
-        self._frame = TurnFrame.model_validate_json(await self.database.ask(ask))
-        self._models.history = self._calls.history = None
 
     async def _stored_messages(self) -> Sequence[Message]:
         def ask(file: Sqlite) -> Sequence[Message]:
@@ -444,245 +468,123 @@ class Mailbox:
 
         return await self.database.ask(ask)
 
-    # writing
-
-    def _accept(
-        self,
-        tx: Tx,
-        view: ThreadView,
-        wish: SendMessage,
-        message_id: MessageId,
-        silent: bool,
-        is_person: bool,
-        metadata: dict[str, Any],
-    ) -> None:
-        tx.full = True
-        now_us = self._ports.clock.now_us()
-        role = wish.role or ("assistant" if view.backing("a") == "human" else "user")
-        side: SideName = "a" if role == "assistant" else "b"
-        view.set(tx, is_held=0, **({"is_stopped": 0} if is_person else {}))
-        message = Message(
-            id=message_id, thread_id=view.id, role=role, content=sanitize(wish.content),
-            created_at_us=now_us, side=side, silent=silent, metadata=metadata,
-            turn=view.turn.turn if view.turn else None,
-        )  # fmt: skip
-        if view.turn is not None and view.turn.backing == "prompt":
-            self._queue(tx, view, message)
-            return
-        if view.turn is None and view.backing(side) == "human" and not silent:
-            number = turns.count_human_turn(tx, view, side, now_us=now_us)
-            message = message.model_copy(update={"turn": number})
-            words = len((message.content or "").split())
-            self._logs.begin(
-                tx, view, kind="message", title="message", status="done", message_id=message_id,
-                detail=f"{words} word{'' if words == 1 else 's'}", side=side, turn=number,
-                duration_ms=0.0,
-            )  # fmt: skip
-        else:
-            turns.open_session(tx, view)
-        self._store(tx, view, message)
-
-    def _queue(self, tx: Tx, view: ThreadView, message: Message) -> None:
-        waiting = message.model_copy(update={"status": "pending"})
-        view.queued.append(waiting)
-        rows.insert(
-            tx, "queue",
-            {"kind": "message", "message_id": waiting.id, "body_json": waiting.model_dump_json(),
-             "created_at_us": waiting.created_at_us},
-        )  # fmt: skip
-        self._tell(tx, waiting)
-
-    def _store(self, tx: Tx, view: ThreadView, message: Message) -> Message:
-        return view.add_message(tx, message, now_us=self._ports.clock.now_us())
-
-    def store_from_code(
-        self, tx: Tx, view: ThreadView, *, role: str, content: str, silent: bool,
-        metadata: dict[str, Any] | None,
-    ) -> Message:  # fmt: skip
-        """Store a message that user code injects; it starts nothing by itself."""
-        tx.full = True
-        now_us = self._ports.clock.now_us()
-        turns.open_session(tx, view)
-        side: SideName | None = {"assistant": "a", "user": "b"}.get(role)  # type: ignore[assignment]
-        message = Message(
-            id=new_message_id(), thread_id=view.id, role=role,  # type: ignore[arg-type]
-            content=sanitize(content), created_at_us=now_us, side=side, silent=silent,
-            metadata=metadata or {}, turn=view.turn.turn if view.turn else view.row["last_turn"],
-        )  # fmt: skip
-        stored = view.add_message(tx, message, now_us=now_us)
-        if self._models.history is not None and view.turn is not None:
-            self._models.history.add(stored)
-        return stored
-
-    def _take_child_result(
-        self, tx: Tx, view: ThreadView, child_id: ThreadId, body: dict[str, Any]
-    ) -> None:
-        row = view.children.get(child_id)
-        if row is None:
-            return
-        view.set_child_status(tx, child_id, "idle")
-        waiting = next(
-            (
-                act
-                for act in view.acts.values()
-                if act.child_id == child_id and act.status == "started" and act.input.get("waits")
-            ),
-            None,
-        )
-        if waiting is not None and self._frame is not None:
-            self._calls.store_child_result(tx, view, self._frame, waiting, body)
-        elif row["communication"] == "implicit":
-            self.take_report(tx, view, row, str(body["text"] or ""), status=str(body["status"]))
-
-    def take_report(
-        self, tx: Tx, view: ThreadView, row: dict[str, Any], text: str, *, status: str
-    ) -> None:
-        """Queue what a child says, silently, in the role its owning side acts on."""
-        role = "user" if row["owner_side"] == "a" else "assistant"
-        child = {
-            "reference": row["reference"],
-            "relationship": row["relationship"],
-            "status": status,
-        }
-        self._accept(
-            tx, view, SendMessage(role=role, content=text), new_message_id(),
-            silent=True, is_person=False, metadata={"child": child},
-        )  # fmt: skip
-
-    def _end_turn(self, tx: Tx, view: ThreadView, action: EndTurn) -> None:
-        frame = self._running_frame()
-        turn = view.turn
-        assert turn is not None
-        now_us = self._ports.clock.now_us()
-        if action.reason == "stop_tool" and view.step_message is not None:
-            text = self._stop_tool_response(view, frame)
-            self._store(
-                tx, view,
-                Message(
-                    id=new_message_id(), thread_id=view.id, role=turns.ROLE_OF[turn.side],
-                    content=text, side=turn.side, turn=turn.turn, step=turn.step,
-                    prompt=turn.name, created_at_us=now_us,
-                ),
-            )  # fmt: skip
-        if action.failed:
-            failed = view.acts.get(next(reversed(view.acts), None)) if view.acts else None  # type: ignore[arg-type]
-            text = str(failed.result.get("error", "")) if failed else ""
-            text = text or turns.CODE_SENTENCES.get(action.reason, "The turn failed.")
-            self._store(tx, view, turns.failed_message(view, turn.side, text, now_us=now_us))
-            turns.request_end(tx, view, "error", text, action.reason)
-        turns.end_turn(
-            tx, view, reason=action.reason,
-            status=_turn_status(action),
-            max_session_turns=frame.agent.max_session_turns, now_us=now_us,
-        )  # fmt: skip
-        tx.full = True
-        self._frame = None
-        self._models.history = self._calls.history = None
-
-    def _stop_tool_response(self, view: ThreadView, frame: TurnFrame) -> str:
-        assert view.step_message is not None
-        name = frame.own_side.stop_tool_response_property or ""
-        call = next(c for c in view.step_message.tool_calls if c.name == frame.own_side.stop_tool)
-        result = ""
-        for message in reversed(self._fresh):
-            if message.tool_call_id == call.id:
-                result = message.content or ""
-                break
-        for text in (result, call.arguments_json):
-            try:
-                value = json.loads(text)
-            except ValueError:
-                continue
-            if isinstance(value, dict) and name in value:
-                found = value[name]  # pyright: ignore[reportUnknownVariableType]
-                return found if isinstance(found, str) else rows.json_text(found)
-        return result
+    # within
 
     def _fail(self, tx: Tx, code: str, sentence: str, *, side: SideName | None = None) -> None:
-        """End what runs with a sentence: the turn, or the wish to open one."""
-        view = self._view
-        assert view is not None
-        now_us = self._ports.clock.now_us()
-        turn = view.turn
-        writer = turn.side if turn is not None else side or "a"
-        self._store(tx, view, turns.failed_message(view, writer, sentence, now_us=now_us))
-        if turn is not None:
-            for log_id in list(view.open_logs):
-                self._logs.end(tx, view, log_id, "failed", error=sentence, error_type=code)
-            turns.request_end(tx, view, "error", sentence, code)
-            turns.end_turn(
-                tx, view, reason=code, status="failed", max_session_turns=None, now_us=now_us
-            )
-            self._frame = None
-            self._models.history = self._calls.history = None
-            return
-        log_id = self._logs.begin(
-            tx, view, kind="model" if view.backing(writer) == "prompt" else "handler",
-            title=view.agent_name, status="failed", error=sentence, error_type=code,
-            error_origin="runtime", side=writer,
-        )  # fmt: skip
-        del log_id
-        turns.end_session(tx, view, EndRequest("error", sentence, code), now_us=now_us)
-        view.set(tx, is_held=1, forced_side=None)
-        view.set_state(tx, "failed", sentence)
-        tx.full = True
+        assert self._view is not None
+        self._endings.fail(tx, self._view, code, sentence, side=side)
+        self._forget_frame()
 
     def _rest(self, tx: Tx, view: ThreadView, action: Rest) -> None:
         before = view.row["state"]
         view.set_state(tx, action.state, action.reason)
-        if view.row["parent_id"] is not None and before != action.state:
-            turns.tell_parent_state(tx, view, now_us=self._ports.clock.now_us())
-
-    def _running(self, tx: Tx, view: ThreadView) -> None:
-        view.set_state(tx, "running")
+        if before == action.state or view.row["parent_id"] is None:
+            return
+        now_us = self._ports.clock.now_us()
+        if action.state == "terminated":
+            turns.tell_parent_terminated(tx, view, now_us=now_us)
+        turns.tell_parent_state(tx, view, now_us=now_us)
 
     def _running_frame(self) -> TurnFrame:
         assert self._frame is not None
         return self._frame
 
-    def _tell(self, tx: Tx, message: Message) -> None:
-        tx.after.append(lambda: self._ports.publish(MessageStored(message=message)))
+    def _set_frame(self, frame: TurnFrame, turn: int, stored: Sequence[Message]) -> None:
+        self._frame = frame
+        history = History(frame, turn, stored) if frame.prompt is not None else None
+        self._models.history = self._calls.history = history
+
+    def _forget_frame(self) -> None:
+        self._frame = None
+        self._models.history = self._calls.history = None
+
+    async def _changed(self, apply: Callable[[Tx, ThreadView], T], *, wakes: bool = False) -> T:
+        """One change under the lock; whatever fails on the way leaves the view stale."""
+        view = await self._loaded()
+        tx = Tx()
+        try:
+            result = apply(tx, view)
+        except BaseException:
+            self._is_stale = self._is_stale or bool(tx.statements)
+            raise
+        await self._commit(tx, wakes=wakes)
+        return result
+
+    async def _change_once(
+        self, is_known: Callable[[Sqlite], bool], apply: Callable[[Tx, ThreadView], None]
+    ) -> None:
+        """A change that wakes the thread, unless the file says it was made before."""
+        await self._ports.mark_busy(self.id)
+        async with self._lock:
+            await self._loaded()
+            if not await self.ask(is_known):
+                await self._changed(apply, wakes=True)
+        self.wake()
 
     async def _loaded(self) -> ThreadView:
+        if self._view is not None and not self._is_stale:
+            return self._view
+        fresh = await self.database.ask(load)
+        if fresh is None:
+            raise RuntimeRefused(f"There is no thread {self.id}.", code="thread.missing")
+        frame = None
+        if fresh.turn is not None:
+            found = await self.database.ask(partial(_frame_body, digest=fresh.turn.frame_hash))
+            frame = TurnFrame.model_validate_json(found)
+        stored = await self._stored_messages() if frame is not None and frame.prompt else ()
+        self._forget_frame()
+        if frame is not None and fresh.turn is not None:
+            self._set_frame(frame, fresh.turn.turn, stored)
+        self._models.forget_bodies()
         if self._view is None:
-            self._view = await self.database.ask(load)
-            if self._view is None:
-                raise RuntimeRefused(f"There is no thread {self.id}.", code="thread.missing")
-            self._view.on_message = self._note_message
-        if self._view.turn is not None and self._frame is None:
-            await self._reload_frame(self._view)
+            self._view = fresh
+        else:
+            self._view.become(fresh)
+        self._view.on_message = self._note_message
+        self._is_stale = False
         return self._view
 
     def _note_message(self, tx: Tx, message: Message) -> None:
-        self._fresh = [*self._fresh[-31:], message]
-        self._tell(tx, message)
+        tx.after.append(lambda: self._ports.publish(MessageStored(message=message)))
 
-    async def _commit(self, tx: Tx) -> None:
+    async def _commit(self, tx: Tx, *, wakes: bool) -> None:
         view = self._view
         assert view is not None
         view.on_message = self._note_message
         try:
             await self.database.commit(tx)
+        except asyncio.CancelledError:
+            raise  # it is written
         except BaseException:
-            self._view = None
-            self._frame = None
+            self._is_stale = True
             raise
         if tx.statements:
-            self._ports.note_summary(view, at_rest=False)
+            self._ports.note_summary(view, at_rest=not (wakes or self._is_driving))
 
 
 def _write_nothing(tx: Tx) -> None:
     """What stopping a deed writes that began nothing."""
 
 
-def _turn_status(action: EndTurn) -> Literal["done", "failed", "stopped"]:
-    if action.reason == "stopped":
-        return "stopped"
-    return "failed" if action.failed else "done"
-
-
 async def _as_coroutine(awaitable: Awaitable[T]) -> T:
     return await awaitable
+
+
+def _as_if_written(file: Sqlite, *, tx: Tx) -> ThreadView:
+    """The view that a thread's first rows will make; nothing is kept of the trial."""
+    file.run("BEGIN IMMEDIATE")
+    try:
+        for sql, values in tx.statements:
+            file.run(sql, values)
+        view = load(file)
+    finally:
+        file.roll_back()
+    assert view is not None
+    return view
+
+
+def _frame_body(file: Sqlite, *, digest: str | None) -> bytes:
+    return bytes(file.rows("SELECT body FROM blobs WHERE hash=?", (digest,))[0]["body"])
 
 
 def _has_message(file: Sqlite, message_id: MessageId) -> bool:

@@ -89,6 +89,10 @@ class ModelStep:
             log_id=log_id,
         )
 
+    def forget_bodies(self) -> None:
+        """Store the next request whole: which of those before it were written is not sure."""
+        self._bodies = BodyChain()
+
     async def run(self, view: ThreadView, frame: TurnFrame, act: ActView) -> Apply:
         """Call the model, again where that may help, then its fallbacks in order."""
         assert self._now is not None
@@ -285,8 +289,6 @@ class ModelStep:
 
     def _exchange_values(self, now: Streamed) -> dict[str, Value]:
         exchange = now.exchange
-        body = self._ports.redact(bytes(exchange.request_body).decode("utf-8", "replace")).encode()
-        stored = self._bodies.add(now.log_id, body)
         ended_us = exchange.ended_at_us or self._ports.clock.monotonic_us()
         values: dict[str, Value] = {
             "endpoint": exchange.endpoint,
@@ -296,6 +298,8 @@ class ModelStep:
             "response_body": sanitize(bytes(exchange.response_body).decode("utf-8", "replace")),
         }
         if exchange.request_body:
+            body = self._ports.redact(exchange.request_body.decode("utf-8", "replace"))
+            stored = self._bodies.add(now.log_id, body.encode())
             values |= {
                 "request_base_id": stored.base_id,
                 "request_prefix_bytes": stored.prefix_bytes,

@@ -82,6 +82,12 @@ class Ports(Protocol):
         """Bring the registry up to date with a thread's summary, and tell listeners."""
         ...
 
+    async def note_broken(
+        self, thread_id: ThreadId, view: ThreadView | None, sentence: str
+    ) -> None:
+        """Say in the list why a thread cannot go on now; its rows are left as they are."""
+        ...
+
     def note_rest(self) -> None:
         """A thread has come to rest: fewer turns are under way."""
         ...

@@ -90,11 +90,9 @@ class ThreadStateServer:
         return await box.ask(ask)
 
     async def _inject_message(self, box: Mailbox, wish: Mapping[str, Any]) -> Message:
-        return await box.change_view(
-            lambda tx, view: box.store_from_code(
-                tx, view, role=str(wish["role"]), content=str(wish["content"]),
-                silent=bool(wish.get("silent")), metadata=wish.get("metadata"),
-            )
+        return await box.inject(
+            wish["role"], str(wish["content"]),
+            silent=bool(wish.get("silent")), metadata=wish.get("metadata"),
         )  # fmt: skip
 
     async def _queue_message(self, box: Mailbox, wish: Mapping[str, Any]) -> None:
@@ -152,15 +150,8 @@ class ThreadStateServer:
         if parent_id is None:
             raise RuntimeRefused("This thread has no parent.", code="thread.no_parent")
         parent = self._box(parent_id)
-
-        def apply(tx: Tx, owner: ThreadView) -> None:
-            row = owner.children.get(box.id)
-            if row is not None:
-                text = str(wish["content"])
-                parent.take_report(tx, owner, row, text, status=str(row["status"]))
-
-        await parent.change_view(apply)
-        parent.wake()
+        body = {"child_id": box.id, "text": str(wish["content"])}
+        await parent.change_view(lambda tx, owner: parent.take_report(tx, owner, body), wakes=True)
 
     async def _set_status(self, box: Mailbox, wish: Mapping[str, Any]) -> None:
         now_us = self._engine().clock.now_us()

@@ -138,7 +138,7 @@ class ToolCalls:
         self, tx: Tx, view: ThreadView, frame: TurnFrame, act: ActView, body: dict[str, Any]
     ) -> None:
         """A blocking child's session ended: that is the result of the waiting call."""
-        call = self._call_of(view, act)
+        call = self.call_of(view, act)
         status: Status = "success" if body["status"] == "success" else "error"
         word = "result" if status == "success" else "error"
         text = rows.json_text({"status": status, word: body["text"]})
@@ -148,7 +148,8 @@ class ToolCalls:
             child_id=ThreadId(body["child_id"]),
         )  # fmt: skip
 
-    def _call_of(self, view: ThreadView, act: ActView) -> ToolCall:
+    def call_of(self, view: ThreadView, act: ActView) -> ToolCall:
+        """The proposed call that an act of the present step carries out."""
         assert view.step_message is not None
         place = int(act.key.rsplit(":", 1)[1])
         return view.step_message.tool_calls[place]
@@ -225,6 +226,9 @@ class ToolCalls:
             self._refuse(tx, view, frame, action, f"There is no child {reference}.", "unknown")
             return None
         row = owned_child(view, reference)
+        if row["status"] == "terminated":
+            self._refuse(tx, view, frame, action, f"{row['name']} has ended for good.", "ended")
+            return None
         now_us = self._ports.clock.now_us()
         child_id = ThreadId(reference)
         put_in_outbox(
@@ -332,9 +336,11 @@ class ToolCalls:
         now_us = self._ports.clock.now_us()
         whole = self._ports.redact(sanitize(text))
         is_success = status == "success"
-        view.end_act(
-            tx, act, "done" if is_success else act_status, {"status": status}, now_us=now_us
-        )
+        result = {"status": status}
+        if is_success and call.name == frame.own_side.stop_tool:
+            name = frame.own_side.stop_tool_response_property
+            result["response"] = _stop_tool_text(name, whole, _arguments(call))
+        view.end_act(tx, act, "done" if is_success else act_status, result, now_us=now_us)
         message = view.add_message(
             tx,
             Message(
@@ -390,6 +396,19 @@ def _session_text(tool: SessionTool, arguments: dict[str, Any], result: str) -> 
         return result
     value = arguments.get(tool.message_property)
     return value if isinstance(value, str) else rows.json_text(value)
+
+
+def _stop_tool_text(name: str | None, result: str, arguments: dict[str, Any] | None) -> str:
+    """A stop tool's response: its property in the result, else in the arguments, else it all."""
+    try:
+        answered: object = json.loads(result)
+    except ValueError:
+        answered = None
+    for values in (answered, arguments):
+        if isinstance(values, dict) and name in values:
+            found = cast("dict[str | None, object]", values)[name]
+            return found if isinstance(found, str) else rows.json_text(found)
+    return result
 
 
 def _arguments(call: ToolCall) -> dict[str, Any] | None:

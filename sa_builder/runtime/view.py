@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast
 
 from sa_builder.spec.messages import Message, SideName
@@ -86,6 +86,21 @@ class ThreadView:
     last_log_id: int
     on_message: Callable[[Tx, Message], None] | None = None
     """Told of every message that is stored, with the commit it belongs to."""
+
+    def become(self, fresh: ThreadView) -> None:
+        """Take over what the rows say now, for everyone who holds this view or an act of it.
+
+        Args:
+            fresh: a view that was just loaded; not to be used afterwards.
+        """
+        for key, act in fresh.acts.items():
+            known = self.acts.get(key)
+            if known is not None:
+                for name in ACT_FIELDS:
+                    setattr(known, name, getattr(act, name))
+                fresh.acts[key] = known
+        for name in VIEW_FIELDS:
+            setattr(self, name, getattr(fresh, name))
 
     @property
     def id(self) -> ThreadId:
@@ -224,6 +239,12 @@ class ThreadView:
         )
         tx.full = True
 
+    def set_resumes(self, tx: Tx, resumes: list[int]) -> None:
+        """Keep when the running turn was resumed after a crash, microseconds UTC."""
+        assert self.turn is not None
+        self.turn.resumes = resumes
+        rows.update(tx, "turns", "turn", self.turn.turn, {"resumes_json": rows.json_text(resumes)})
+
     def child_entries(self) -> list[ChildEntry]:
         """The registry of children, in the order they were made."""
         return [rows.read_child(row) for row in self.children.values()]
@@ -239,6 +260,10 @@ class ThreadView:
 
     def summary(self) -> ThreadSummary:
         return rows.read_summary(self.row)
+
+
+ACT_FIELDS = tuple(one.name for one in fields(ActView))
+VIEW_FIELDS = tuple(one.name for one in fields(ThreadView) if one.name != "on_message")
 
 
 def _reader_of(message: Message) -> SideName | None:

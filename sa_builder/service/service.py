@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sa_builder.errors import KnownError, ProjectError, RuntimeRefused
+from sa_builder.errors import KnownError, ProjectError, RuntimeRefused, StoreError
 from sa_builder.providers.base import Provider
 from sa_builder.providers.catalog import Providers
 from sa_builder.providers.mocks import MockBook
@@ -39,6 +40,7 @@ from sa_builder.spec.threads import (
     ThreadSummary,
 )
 from sa_builder.store.layout import DataFolder, ProjectLock
+from sa_builder.store.log_tree import read_logs
 from sa_builder.store.thread_index import read_page
 from sa_builder.store.thread_reader import ThreadReader
 from sa_builder.util.clock import Clock, SystemClock
@@ -185,6 +187,9 @@ class Service:
             if unfinished and self._trusted():
                 await self._engine.recover(unfinished)
         except BaseException:
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                await engine.close()
             self._lock.release()
             raise
         self._tell_state()
@@ -256,7 +261,8 @@ class Service:
             box = self.engine.box(thread_id)
             await box.at_rest.wait()
             view = await box.view()
-            if box.at_rest.is_set() and not await self._waits_for_running_child(view):
+            is_waiting = await self._waits_for_running_child(view)
+            if box.at_rest.is_set() and not is_waiting:
                 return view.summary()
             await asyncio.sleep(0.01)
 
@@ -292,7 +298,20 @@ class Service:
         return await self._from_file(thread_id, lambda reader: reader.message(message_id))
 
     async def list_logs(self, thread_id: ThreadId, query: LogQuery) -> LogPage:
-        return await self._from_file(thread_id, lambda reader: reader.logs(query))
+        def read(reader: ThreadReader) -> LogPage:
+            with contextlib.ExitStack() as opened:
+
+                def child(reference: ThreadId) -> ThreadReader | None:
+                    try:
+                        found = ThreadReader(self._folder.thread_file(reference))
+                    except StoreError:
+                        return None
+                    opened.callback(found.close)
+                    return found
+
+                return read_logs(reader, query, child)
+
+        return await self._from_file(thread_id, read)
 
     async def get_log(self, thread_id: ThreadId, log_id: LogId) -> LogDetails:
         return await self._from_file(thread_id, lambda reader: reader.log(log_id))

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
@@ -48,16 +49,35 @@ class Database:
         self._file: Sqlite | None = None
         self._full: bool | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the file is held open now."""
+        return self._file is not None
+
     async def commit(self, tx: Tx) -> None:
         """Write all of `tx` in one transaction, or none of it; then call what waits for it.
+
+        A caller that is cancelled meanwhile is cancelled once it is written, so that nobody
+        has to wonder whether it was.
 
         Raises:
             StoreError: locked, full, read-only or corrupt; nothing of it was written.
         """
+        was_cancelled = False
         if tx.statements:
-            await self.ask(lambda file: self._write(file, tx))
+            writing = asyncio.get_running_loop().run_in_executor(
+                self._executor, self._guarded, partial(self._write, tx=tx)
+            )
+            while not writing.done():
+                try:
+                    await asyncio.wait({writing})
+                except asyncio.CancelledError:
+                    was_cancelled = True
+            writing.result()
         for publish in tx.after:
             publish()
+        if was_cancelled:
+            raise asyncio.CancelledError
 
     async def ask(self, question: Callable[[Sqlite], T]) -> T:
         """Run `question` on the file's own OS thread, after every commit asked for before."""
@@ -82,7 +102,11 @@ class Database:
         try:
             if self._file is None:
                 file = Sqlite(self.path)
-                self._prepare(file, self.path)
+                try:
+                    self._prepare(file, self.path)
+                except BaseException:
+                    file.close()
+                    raise
                 self._file = file
                 self._full = None
             return question(self._file)

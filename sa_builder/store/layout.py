@@ -50,11 +50,15 @@ class DataFolder:
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
         except OSError as error:
-            raise ProjectError(
-                f"{self.root} cannot be written: {error.strerror}.",
-                act="Threads need it; open the project where you may write.",
-                code="project.read_only",
-            ) from error
+            raise _unwritable(self.root, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> ProjectError:
+    return ProjectError(
+        f"{path} cannot be written: {error.strerror}.",
+        act="Threads need it; open the project where you may write.",
+        code="project.read_only",
+    )
 
 
 class ProjectLock:
@@ -69,8 +73,12 @@ class ProjectLock:
 
         Raises:
             RuntimeRefused: another process holds it; the sentence names it.
+            ProjectError: the project cannot be written.
         """
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -7,6 +7,7 @@ and until it rests, so that the next start knows what a crash cut off.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 from sa_builder.errors import StoreError
@@ -33,11 +34,19 @@ class ThreadIndex:
         self._flushing: set[asyncio.Task[None]] = set()
 
     async def open(self, threads: Path) -> list[ThreadId]:
-        """Add threads the index does not know; returns those that were cut off."""
-        known = {
-            str(row["id"])
-            for row in await self._database.ask(lambda file: file.rows("SELECT id FROM threads"))
-        }
+        """Add threads the index does not know; returns those that were cut off.
+
+        A registry that is damaged is put aside and made anew.
+        """
+        try:
+            listed = await self._database.ask(_ids)
+        except StoreError as error:
+            if error.code != "store.corrupt":
+                raise
+            await self._database.close()
+            _put_aside(self._folder.registry)
+            listed = await self._database.ask(_ids)
+        known = set(listed)
         there = _names_in(threads)
         unknown = sorted(there - known)
         busy = await self._database.ask(
@@ -64,6 +73,21 @@ class ThreadIndex:
         tx.add("UPDATE threads SET is_busy=1 WHERE id=? AND is_busy=0", thread_id)
         await self._database.commit(tx)
 
+    async def mark_broken(self, thread_id: ThreadId, sentence: str) -> ThreadSummary | None:
+        """Say in the list why a thread cannot go on; None when the list does not know it."""
+        if thread_id in self._waiting:
+            known = self._waiting[thread_id][0]
+        else:
+            found = await self._database.ask(
+                lambda file: file.rows("SELECT summary_json FROM threads WHERE id=?", (thread_id,))
+            )
+            if not found:
+                return None
+            known = ThreadSummary.model_validate_json(found[0]["summary_json"])
+        summary = known.model_copy(update={"state": "failed", "state_reason": sentence})
+        self.note(summary, is_busy=True)
+        return summary
+
     async def forget(self, thread_id: ThreadId) -> None:
         """A thread is deleted."""
         self._waiting.pop(thread_id, None)
@@ -72,8 +96,11 @@ class ThreadIndex:
         await self._database.commit(tx)
 
     async def page(self, query: ThreadQuery) -> ThreadPage:
-        """A page of the list, newest activity first."""
-        await self.flush()
+        """A page of the list, newest activity first.
+
+        What cannot be written now is missing in it.
+        """
+        await self._flush_or_keep()
         return await self._database.ask(lambda file: page(file, query))
 
     async def flush(self) -> None:
@@ -83,21 +110,30 @@ class ThreadIndex:
             tx = Tx()
             for summary, is_busy in waiting.values():
                 _put(tx, summary, is_busy=is_busy)
-            await self._database.commit(tx)
+            try:
+                await self._database.commit(tx)
+            except StoreError:
+                self._waiting = waiting | self._waiting
+                raise
 
     async def close(self) -> None:
         """Write what waits and let go of the file."""
         if self._timer is not None:
             self._timer.cancel()
         await asyncio.gather(*self._flushing, return_exceptions=True)
-        await self.flush()
+        await self._flush_or_keep()
         await self._database.close()
 
     def _start_flush(self) -> None:
         self._timer = None
-        task = asyncio.get_running_loop().create_task(self.flush())
+        task = asyncio.get_running_loop().create_task(self._flush_or_keep())
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
+
+    async def _flush_or_keep(self) -> None:
+        """Write what waits; what cannot be written goes with the next."""
+        with contextlib.suppress(StoreError):
+            await self.flush()
 
     def _add_from_file(self, tx: Tx, thread_id: ThreadId) -> bool:
         try:
@@ -109,6 +145,16 @@ class ThreadIndex:
         finally:
             reader.close()
         return True
+
+
+def _ids(file: Sqlite) -> list[str]:
+    return [str(row["id"]) for row in file.rows("SELECT id FROM threads")]
+
+
+def _put_aside(registry: Path) -> None:
+    for suffix in ("-wal", "-shm"):
+        registry.with_name(registry.name + suffix).unlink(missing_ok=True)
+    registry.replace(registry.with_name(f"{registry.name}.damaged"))
 
 
 def _names_in(threads: Path) -> set[str]:

@@ -39,6 +39,9 @@ class ThreadReader:
             version = refuse_newer(self._file, path, THREAD_VERSION)
         except SqliteError as error:
             raise explained(error, path) from error
+        except StoreError:
+            self._file.close()
+            raise
         if version == 0:
             self._file.close()
             raise StoreError(
@@ -46,7 +49,11 @@ class ThreadReader:
                 act="Open a thread.db from a project's .sa_builder/threads folder.",
                 code="store.foreign",
             )
-        self.thread_id = ThreadId(self._one("SELECT id FROM thread")["id"])
+        try:
+            self.thread_id = ThreadId(self._one("SELECT id FROM thread")["id"])
+        except StoreError:
+            self._file.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file."""
