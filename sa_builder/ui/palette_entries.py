@@ -14,8 +14,9 @@ from sa_builder.spec.threads import ThreadQuery, ThreadSummary
 from sa_builder.ui.actions import RegisteredAction
 from sa_builder.ui.dialogs.about import key_caps
 from sa_builder.ui.palette_model import Entry
+from sa_builder.ui.threads.words import state_of_thread, thread_state_word
 from sa_builder.ui.welcome.page import when_in_words
-from sa_builder.ui.widgets.states import state_icon, state_of_thread, state_token
+from sa_builder.ui.widgets.states import state_icon, state_token
 
 _MOST_THREADS = 20
 
@@ -86,11 +87,11 @@ def thread_finder(
 
 
 def _thread_entry(row: ThreadSummary, show: Callable[[str], None]) -> Entry:
-    state = state_of_thread(row.state)
+    state = state_of_thread(row)
     return Entry(
         group="Threads",
         title=row.title,
-        detail=f"{row.agent_name}, {row.state.replace('_', ' ')}",
+        detail=f"{row.agent_name}, {thread_state_word(row)}",
         trailing=when_in_words(row.updated_at_us, time.time_ns() // 1000),
         icon=state_icon(state),
         icon_token=state_token(state),

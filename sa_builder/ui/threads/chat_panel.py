@@ -391,8 +391,8 @@ class ChatPanel(QWidget):
         header.title.updateGeometry()
         header.agent.setText(summary.agent_name)
         header.agent.updateGeometry()
-        state = words.state_of_thread(summary.state)
-        header.pill.set_state(state, words.thread_state_word(summary.state))
+        state = words.state_of_thread(summary)
+        header.pill.set_state(state, words.thread_state_word(summary))
         writable = self._client.writable and details.writable
         header.read_only.setVisible(not writable)
         if not writable:

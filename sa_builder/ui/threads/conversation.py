@@ -229,8 +229,8 @@ class Conversation:
             agent=summary.agent_name,
             caption=" · ".join(part for part in (summary.instance_name, kind) if part),
             cost=words.cost(summary.cost),
-            state=words.state_of_thread(summary.state),
-            state_word=words.thread_state_word(summary.state),
+            state=words.state_of_thread(summary),
+            state_word=words.thread_state_word(summary),
             blocks=self._inner_blocks(child),
         )
         self._made[key] = (sign, [block])

@@ -168,8 +168,8 @@ class _ChildRow(QWidget):
         row.addWidget(Glyph(theme, "subagent", "kind.subagent", parent=self))
         name = child.instance_name or child.title
         row.addWidget(ElidedLabel(theme, f"{name} · {child.agent_name}", "small", parent=self), 1)
-        state = words.state_of_thread(child.state)
-        row.addWidget(Pill(theme, state, words.thread_state_word(child.state), parent=self))
+        state = words.state_of_thread(child)
+        row.addWidget(Pill(theme, state, words.thread_state_word(child), parent=self))
         link = Button(theme, tr("Open"), small=True, parent=self)
         link.clicked.connect(self._on_link_clicked)
         row.addWidget(link)
@@ -180,5 +180,6 @@ class _ChildRow(QWidget):
 
 
 def _state_words(summary: ThreadSummary) -> str:
-    word = words.thread_state_word(summary.state)
-    return f"{word}: {summary.state_reason}" if summary.state_reason else word
+    word = words.thread_state_word(summary)
+    reason = summary.state_reason
+    return f"{word}: {reason}" if reason and reason != word else word

@@ -92,7 +92,7 @@ class ThreadDelegate(QStyledItemDelegate):
         if summary is None:
             return
         theme = self._theme
-        state = words.state_of_thread(summary.state)
+        state = words.state_of_thread(summary)
         glyph = QRectF(rect.x() + _EDGE_PX, rect.y() + 7, 14, 16)
         self._glyph(
             painter,
@@ -136,7 +136,7 @@ class ThreadDelegate(QStyledItemDelegate):
             return
         if summary is None:
             return
-        state = words.state_of_thread(summary.state)
+        state = words.state_of_thread(summary)
         self._glyph(
             painter, QRectF(right - 12, y, 12, height), state_icon(state), state_token(state), 12
         )

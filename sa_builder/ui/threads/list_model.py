@@ -299,7 +299,7 @@ class ThreadListModel(QAbstractListModel):
 def _spoken(row: ListRow) -> str:
     if row.summary is None or row.kind == "fold":
         return f"{row.title}, {row.count}"
-    state = words.thread_state_word(row.summary.state)
+    state = words.thread_state_word(row.summary)
     return ", ".join(
         part for part in (row.title, state, row.summary.state_reason or row.summary.preview) if part
     )

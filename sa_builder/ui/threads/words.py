@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from PySide6.QtCore import QCoreApplication
 
+from sa_builder.spec.threads import ThreadSummary
 from sa_builder.ui.widgets.states import StateName
 
 MINUTE_US = 60_000_000
@@ -138,9 +139,11 @@ def size(size_bytes: int) -> str:
     return f"{size_bytes / 1024 / 1024:,.1f} MiB"
 
 
-def state_of_thread(state: str) -> StateName:
+def state_of_thread(summary: ThreadSummary) -> StateName:
     """The glyph and colour of a thread's state."""
-    return _STATE_OF_THREAD.get(state, "waiting")
+    if _is_new(summary) or _is_stopped(summary):
+        return "waiting"
+    return _STATE_OF_THREAD.get(summary.state, "waiting")
 
 
 def state_of_log(status: str) -> StateName:
@@ -148,12 +151,22 @@ def state_of_log(status: str) -> StateName:
     return _STATE_OF_LOG.get(status, "waiting")
 
 
-def thread_state_word(state: str) -> str:
+def thread_state_word(summary: ThreadSummary) -> str:
     """A thread's state as its pill says it."""
+    if _is_new(summary):
+        return tr("new")
     return {
-        "idle": tr("done"),
+        "idle": tr("stopped") if _is_stopped(summary) else tr("done"),
         "awaiting_human": tr("waiting for you"),
-    }.get(state, state)
+    }.get(summary.state, summary.state)
+
+
+def _is_new(summary: ThreadSummary) -> bool:
+    return summary.state == "idle" and summary.message_count == 0
+
+
+def _is_stopped(summary: ThreadSummary) -> bool:
+    return summary.state == "idle" and summary.state_reason == "stopped"
 
 
 def arguments_line(arguments_json: str, most_chars: int = 400) -> str:

@@ -6,37 +6,6 @@ from typing import Literal
 
 StateName = Literal["running", "waiting", "done", "failed", "parked"]
 
-_OF_THREAD: dict[str, StateName] = {
-    "idle": "waiting",
-    "running": "running",
-    "awaiting_human": "waiting",
-    "parked": "parked",
-    "failed": "failed",
-    "terminated": "done",
-}
-_OF_LOG: dict[str, StateName] = {
-    "running": "running",
-    "ok": "done",
-    "done": "done",
-    "success": "done",
-    "completed": "done",
-    "error": "failed",
-    "failed": "failed",
-    "cancelled": "failed",
-    "parked": "parked",
-    "pending": "waiting",
-}
-
-
-def state_of_thread(thread_state: str) -> StateName:
-    """The state that stands for a `spec.threads.ThreadState`."""
-    return _OF_THREAD.get(thread_state, "waiting")
-
-
-def state_of_log(status: str) -> StateName:
-    """The state that stands for a log row's or an act's status."""
-    return _OF_LOG.get(status, "waiting")
-
 
 def state_icon(state: str) -> str:
     """The icon's name of a state."""
