@@ -143,7 +143,7 @@ class Engine:
     async def stop_children(self, thread_id: ThreadId) -> None:
         view = await self.box(thread_id).view()
         for reference, row in view.children.items():
-            if row["blocking"] and row["status"] == "running":
+            if row["blocking"] and row["status"] == "running" and self._exists(reference):
                 await self.box(reference).stop()
 
     def note_summary(self, view: ThreadView, *, at_rest: bool) -> None:
@@ -343,11 +343,17 @@ class Engine:
                 now_us=now_us,
             )  # fmt: skip
 
+        parent = await self.box(ThreadId(body["parent_id"])).view()
+        # A stop that came before there was a child to stop holds for the child too.
+        row["is_stopped"] = int(body["blocking"] and bool(parent.row["is_stopped"]))
         box = self._boxes.get(child_id) or self._new_box(child_id)
         await box.create(row, also)
         self.note_summary(await box.view(), at_rest=False)
         await self.deliver(child_id)
         box.wake()
+
+    def _exists(self, thread_id: ThreadId) -> bool:
+        return thread_id in self._boxes or self._folder.thread_file(thread_id).exists()
 
     def _trim(self) -> None:
         resting = [box for box in self._boxes.values() if box.holds_file and box.at_rest.is_set()]

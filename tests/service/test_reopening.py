@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
-
-import pytest
 
 from sa_builder.service.service import Service
 from sa_builder.spec.events import Event, ThreadChanged
 from sa_builder.spec.threads import CreateThread, MessageQuery, SendMessage
 from sa_builder.util.ids import ThreadId
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A copy of the sample."""
-    root = tmp_path / "sample"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "agents", root / "agents", ignore=ignored)
-    shutil.copy2(ROOT / ".env.test", root)
-    return root
 
 
 async def ask_until_parked(project: Path) -> ThreadId:
