@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -448,13 +449,17 @@ class Project:
     def undo(self) -> Edit | None:
         """Restore the exact bytes before the last edit; None when there is none.
 
+        Returns:
+            The edit that was taken back, whose summary says so.
+
         Raises:
             EditRefused: a file changed outside since.
         """
         edit = self._history.undo()
-        if edit is not None:
-            self._read_changes(edit)
-        return edit
+        if edit is None:
+            return None
+        self._read_changes(edit)
+        return replace(edit, is_undone=True, summary=f"Undid: {edit.title}")
 
     def redo(self) -> Edit | None:
         """Make the last undone edit again; None when there is none.

@@ -201,6 +201,8 @@ class Edit:
     """What else it does: "also removes max_steps", "also exposes issue_triage"."""
     summary: str = ""
     """The status bar's sentence: "Wrote agents/agents/x.py:9 · 15 characters"."""
+    is_undone: bool = False
+    """Its changes were taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

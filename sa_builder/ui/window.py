@@ -529,7 +529,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_written(self, edit: object) -> None:
         made = cast("Edit", edit)
-        self.status.say_written(made.summary or made.title)
+        self.status.say_written(made.summary or made.title, undo=not made.is_undone)
 
     @Slot()
     def _on_problems_wished(self) -> None:

@@ -156,7 +156,9 @@ def test_connecting_an_agent_that_is_not_exposed_exposes_it_in_one_step(
         "    description=",
         '    expose_as_tool=True,\n    tool_description="Sends one mail.",\n    description=',
     )
-    project.undo()
+    undone = project.undo()
+    assert undone is not None
+    assert (undone.is_undone, undone.summary) == (True, f"Undid: {edit.title}")
     assert project.text("agents/mailer") == mailer
     assert project.text("agents/triage") == OTHERS["agents/agents/triage.py"]
 

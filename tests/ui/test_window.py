@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sa_builder.project.shapes import Edit
@@ -120,6 +120,17 @@ def test_what_was_written_is_said_with_a_link_that_takes_it_back(
 
     assert desk.window.status.said == "Wrote a/b.py:9"
     assert _compose(desk).asked == ["undo"]
+
+
+def test_what_was_taken_back_is_said_without_the_link(desk: Desk, project_root: Path) -> None:
+    desk.open(project_root)
+
+    edit = Edit(title="Connect", changes=(), summary="Undid: Connect", is_undone=True)
+    _compose(desk).edited.emit(edit)
+
+    said = desk.window.status
+    assert said.said == "Undid: Connect"
+    assert not any("undo" in label.text() for label in said.findChildren(QLabel))
 
 
 def test_undo_belongs_to_the_text_field_that_has_the_focus(
