@@ -145,8 +145,8 @@ def _decide_between_turns(view: ThreadView) -> Action:
     for side in (other, last):
         if view.inbound[side] and view.backing(side) != "human":
             return OpenTurn(side)
-    if view.row["state"] == "failed" and not view.row["session_is_open"]:
-        return Rest("failed", view.row["state_reason"])
+    if view.row["state"] in ("failed", "idle") and not view.row["session_is_open"]:
+        return Rest(view.row["state"], view.row["state_reason"])  # how the session ended
     if view.row["session_is_open"] and "human" in (view.backing("a"), view.backing("b")):
         return Rest("awaiting_human")
     return Rest("idle")

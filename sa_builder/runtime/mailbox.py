@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar, assert_never
 
-from sa_builder.errors import KnownError, RuntimeRefused
+from sa_builder.errors import BugError, KnownError, RuntimeRefused
 from sa_builder.runtime import turns
 from sa_builder.runtime.decide import (
     AwaitChild,
@@ -192,8 +192,10 @@ class Mailbox:
                     view.set_child_status(tx, ThreadId(body["child_id"]), body["status"])
                 case "session_ended":
                     self._intake.take_child_result(tx, view, self._frame, body)
-                case _:
+                case "report":
                     self.take_report(tx, view, body)
+                case _:
+                    raise BugError(f"There is no hand-over of the kind {kind}.")
 
         await self._change_once(lambda file: _has_received(file, key), apply)
 

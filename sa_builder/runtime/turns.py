@@ -177,12 +177,10 @@ def end_turn(
         end_session(tx, view, request, now_us=now_us)
     elif max_session_turns is not None and view.row["session_turns"] >= max_session_turns:
         end_session(
-            tx, view, EndRequest("error", view.row["preview"], "max_session_turns"), now_us=now_us
+            tx, view, EndRequest("error", view.last_text, "max_session_turns"), now_us=now_us
         )
     elif view.row["turns_since_person"] >= MOST_TURNS:
-        end_session(
-            tx, view, EndRequest("error", view.row["preview"], "turn_ceiling"), now_us=now_us
-        )
+        end_session(tx, view, EndRequest("error", view.last_text, "turn_ceiling"), now_us=now_us)
     drain_queue(tx, view, now_us=now_us)
 
 
@@ -270,14 +268,26 @@ def failed_message(
 
 
 def tell_parent_state(tx: Tx, view: ThreadView, *, now_us: int) -> None:
-    """Tell the parent's registry whether the child rests or waits for a person."""
+    """Tell the parent whether the child rests or waits for a person, and then what it asks."""
     state = view.row["state"]
+    parent_id = ThreadId(view.row["parent_id"])
+    speaks = view.row["communication"] == "implicit" and not view.row["blocking"]
+    if state == "awaiting_human" and speaks and view.last_text:
+        put_in_outbox(
+            tx,
+            view,
+            key=f"{view.id}/report/{view.last_seq}",
+            target_id=parent_id,
+            kind="report",
+            body={"child_id": view.id, "text": view.last_text, "status": state},
+            now_us=now_us,
+        )
     status = state if state in ("awaiting_human", "terminated") else "idle"
     put_in_outbox(
         tx,
         view,
         key=f"{view.id}/state/{view.last_seq}/{view.row['last_turn']}/{status}",
-        target_id=ThreadId(view.row["parent_id"]),
+        target_id=parent_id,
         kind="child_status",
         body={"child_id": view.id, "status": view.row["status_text"] or status},
         now_us=now_us,

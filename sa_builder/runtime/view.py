@@ -84,6 +84,8 @@ class ThreadView:
     """Log rows that were begun and not ended."""
     last_seq: int
     last_log_id: int
+    last_text: str
+    """The last visible words, whole."""
     on_message: Callable[[Tx, Message], None] | None = None
     """Told of every message that is stored, with the commit it belongs to."""
 
@@ -148,6 +150,8 @@ class ThreadView:
             "updated_at_us": now_us,
         }
         if not stored.silent and stored.depth == 0 and stored.role in ("user", "assistant"):
+            if stored.content:
+                self.last_text = stored.content
             line = (stored.content or "").strip().split("\n", 1)[0][:200]
             if line:
                 changes["preview"] = line
@@ -323,6 +327,7 @@ def load(file: Sqlite) -> ThreadView | None:
         },
         last_seq=_last(file, "messages", "seq"),
         last_log_id=_last(file, "logs", "id"),
+        last_text=_last_text(file),
     )
 
 
@@ -370,6 +375,14 @@ def _inbound(
         (role, position),
     )
     return deque(rows.read_message(thread_id, row) for row in found)
+
+
+def _last_text(file: Sqlite) -> str:
+    found = file.rows(
+        "SELECT content FROM messages WHERE silent=0 AND depth=0 AND role IN ('user','assistant')"
+        " AND content<>'' ORDER BY seq DESC LIMIT 1"
+    )
+    return str(found[0]["content"]) if found else ""
 
 
 def _last(file: Sqlite, table: str, column: str) -> int:
