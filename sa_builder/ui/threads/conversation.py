@@ -121,8 +121,9 @@ class Conversation:
 
     @property
     def oldest_seq(self) -> int | None:
-        """The smallest number among the loaded messages."""
-        return min((message.seq for message in self.messages.values()), default=None)
+        """The smallest number among the loaded messages; those that wait have none yet."""
+        stored = (one.seq for one in self.messages.values() if one.status != "pending")
+        return min(stored, default=None)
 
     @property
     def silent_count(self) -> int:
@@ -132,13 +133,24 @@ class Conversation:
     # the blocks
 
     def blocks(self) -> list[Block]:
-        """Everything, oldest first."""
-        blocks: list[Block] = []
+        """Everything, oldest first: what is stored, what streams, and what waits for that."""
         paired = _paired(self.messages.values(), self.show_silent)
+        waiting = [message for message in paired.shown if message.status == "pending"]
+        stored = paired.shown[: len(paired.shown) - len(waiting)]
+        blocks = self._run_of(stored, paired.results)
+        blocks += self._stream_blocks()
+        return blocks + self._run_of(waiting, paired.results)
+
+    def _run_of(self, messages: Iterable[Message], results: Mapping[str, Message]) -> list[Block]:
+        blocks: list[Block] = []
         before: Message | None = None
-        for message in paired.shown:
-            blocks += self._blocks_of(message, before, paired.results)
+        for message in messages:
+            blocks += self._blocks_of(message, before, results)
             before = message
+        return blocks
+
+    def _stream_blocks(self) -> list[Block]:
+        blocks: list[Block] = []
         for message_id, block in self._streams.items():
             delta = self._stream_heads[message_id]
             blocks.append(self._stream_head(delta))
