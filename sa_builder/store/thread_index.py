@@ -100,7 +100,7 @@ class ThreadIndex:
 
         What cannot be written now is missing in it.
         """
-        await self._flush_or_keep()
+        await self.flush_quietly()
         return await self._database.ask(lambda file: page(file, query))
 
     async def flush(self) -> None:
@@ -121,16 +121,16 @@ class ThreadIndex:
         if self._timer is not None:
             self._timer.cancel()
         await asyncio.gather(*self._flushing, return_exceptions=True)
-        await self._flush_or_keep()
+        await self.flush_quietly()
         await self._database.close()
 
     def _start_flush(self) -> None:
         self._timer = None
-        task = asyncio.get_running_loop().create_task(self._flush_or_keep())
+        task = asyncio.get_running_loop().create_task(self.flush_quietly())
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
 
-    async def _flush_or_keep(self) -> None:
+    async def flush_quietly(self) -> None:
         """Write what waits; what cannot be written goes with the next."""
         with contextlib.suppress(StoreError):
             await self.flush()

@@ -252,7 +252,7 @@ async def test_a_child_that_cannot_be_is_refused_to_the_model(
 ) -> None:
     world = await make_world(*family(blocking=True))
     prepare(world)
-    arguments = {"relationship": relationship, "name": "x", "arguments": {}}
+    arguments: dict[str, Any] = {"relationship": relationship, "name": "x", "arguments": {}}
     world.models.will("p", calls(("subagent_create", arguments)), "Well.")
     thread = await world.create("parent")
 
