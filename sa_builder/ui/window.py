@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, Signal, Slot
+from PySide6.QtCore import QByteArray, QSize, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from sa_builder.ui.settings_page import SettingsPage
 
 PRODUCT = "Standard Agents Builder"
+_WISHED_SIZE = QSize(1600, 1000)
+_TITLE_ROOM = QSize(0, 40)
+"""What a window manager puts above a window."""
 _TEXT_FIELDS = (QLineEdit, QPlainTextEdit, QTextEdit)
 
 
@@ -98,8 +101,8 @@ class MainWindow(QMainWindow):
             options=options,
         )
         add_window_actions(self, self.actions_registry)
-        self.resize(1600, 1000)
         self.setMinimumSize(760, 520)
+        self.resize(_WISHED_SIZE.boundedTo(self.screen().availableSize() - _TITLE_ROOM))
         self.setAcceptDrops(True)
         self._pages: dict[str, QWidget] = {}
         self._make_frame()

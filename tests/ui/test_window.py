@@ -16,10 +16,14 @@ from sa_builder.project.shapes import Edit
 from sa_builder.spec.events import RuntimeChanged
 from sa_builder.ui.dialogs.about import AboutDialog, ShortcutsDialog
 from sa_builder.ui.dialogs.new_project import NewProjectDialog
+from sa_builder.ui.options import WindowOptions
+from sa_builder.ui.settings import Settings
+from sa_builder.ui.theme import Theme
 from sa_builder.ui.threads.memory import ThreadsMemory
 from sa_builder.ui.welcome.page import WelcomePage
 from sa_builder.ui.widgets.buttons import IconButton
-from tests.ui.desk import Desk, StandInComposePage, StandInThreadsPage
+from sa_builder.ui.window import MainWindow
+from tests.ui.desk import Desk, ScriptedFactory, StandInComposePage, StandInThreadsPage
 from tests.ui.hands import click, type_text
 
 
@@ -108,6 +112,20 @@ def test_closing_the_project_returns_to_welcome_with_it_among_the_recent(
 
     assert threads.asked == ["start", "shutdown"]
     assert desk.window.workspace.client is None
+
+
+def test_a_new_window_fits_on_its_screen(
+    qtbot: QtBot, theme: Theme, gui_loop: asyncio.AbstractEventLoop, tmp_path: Path
+) -> None:
+    window = MainWindow(
+        theme, Settings(tmp_path), ScriptedFactory(), WindowOptions(), version="1.2.3"
+    )
+    room = window.screen().availableSize()
+
+    assert window.width() <= max(room.width(), window.minimumWidth())
+    assert window.height() < max(room.height(), window.minimumHeight())
+    gui_loop.run_until_complete(window.shut_down())
+    window.deleteLater()
 
 
 def test_what_was_written_is_said_with_a_link_that_takes_it_back(
