@@ -397,7 +397,7 @@ class MainWindow(QMainWindow):
 
     async def _open_sample(self) -> None:
         root = openable_sample(self._settings.data_folder)
-        await self.workspace.open_project(root, test_mode=True)
+        await self.workspace.open_project(root, test_mode=True, is_ours=True)
 
     @Slot()
     def _on_copy_sample_wished(self) -> None:

@@ -111,11 +111,14 @@ class Workspace(QObject):
 
     # opening and closing
 
-    async def open_project(self, root: Path, *, test_mode: bool | None = None) -> None:
+    async def open_project(
+        self, root: Path, *, test_mode: bool | None = None, is_ours: bool = False
+    ) -> None:
         """Close what is open and open a project.
 
         Args:
             test_mode: for a project that neither the command line nor the settings say it of.
+            is_ours: it came with the product, so nobody is asked whether its code may run.
 
         Raises:
             KnownError: there is none; what was open stays so.
@@ -131,7 +134,7 @@ class Workspace(QObject):
             parent=self,
         )
         self._project_session = session
-        if self._options.trusted:
+        if self._options.trusted or is_ours:
             self._trusted_now.add(project.root)
         session.outside_changed.connect(self._on_outside_changed)
         session.trouble_met.connect(self._on_known_error)

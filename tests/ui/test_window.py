@@ -358,7 +358,7 @@ def test_a_runtime_that_hangs_does_not_keep_the_window(
     desk.run_until(lambda: bool(gone), within_s=1)
 
 
-def test_the_sample_opens_in_test_mode(desk: Desk) -> None:
+def test_the_sample_opens_in_test_mode_and_is_trusted_for_this_time(desk: Desk) -> None:
     page = desk.window.stack.currentWidget()
     assert isinstance(page, WelcomePage)
 
@@ -366,3 +366,6 @@ def test_the_sample_opens_in_test_mode(desk: Desk) -> None:
     desk.run_until(lambda: desk.window.workspace.project is not None)
 
     assert desk.factory.test_mode is True
+    assert desk.factory.trusted is not None
+    assert desk.factory.trusted()
+    assert not desk.settings.trusted

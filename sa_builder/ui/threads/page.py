@@ -70,6 +70,7 @@ class ThreadsPage(QWidget):
         self._last = LastChoice()
         self._first_agent: Callable[[], str | None] = lambda: None
         self._details: ThreadDetails | None = None
+        self._is_creating = False
         self._is_narrow = False
         self._has_drawer = False
         self.list_panel = ThreadListPanel(client, tasks, theme)
@@ -212,10 +213,14 @@ class ThreadsPage(QWidget):
     def new_thread(self, agent_name: str | None = None) -> None:
         """Start a thread at once when nothing has to be asked, else open the dialog.
 
+        While one is being started, another wish is passed over.
+
         Args:
             agent_name: the agent to start; None takes the one chosen last, or the first.
         """
-        self._tasks.start(self._new_thread(agent_name), on_error=self._on_failed)
+        if not self._is_creating:
+            self._is_creating = True
+            self._tasks.start(self._new_thread(agent_name), on_error=self._on_failed)
 
     def show_thread(self, thread_id: ThreadId) -> None:
         """Open a thread."""
@@ -268,6 +273,12 @@ class ThreadsPage(QWidget):
             self.show_thread(page.rows[0].id)
 
     async def _new_thread(self, agent_name: str | None) -> None:
+        try:
+            await self._create_or_ask(agent_name)
+        finally:
+            self._is_creating = False
+
+    async def _create_or_ask(self, agent_name: str | None) -> None:
         agents = [agent for agent in await self._client.list_agents() if agent.primary]
         named = agent_name or self._wanted_agent()
         known = await self._client.list_agents() if agent_name else agents
@@ -291,6 +302,7 @@ class ThreadsPage(QWidget):
         dialog.open()
 
     async def _create(self, wish: CreateThread) -> None:
+        self.status_said.emit(f"{tr('Starting a thread of')} {wish.agent_name}…")
         summary = await self._client.create_thread(wish)
         self._last = LastChoice(summary.agent_name, tuple(wish.tags))
         self.list_panel.take_change(summary)

@@ -224,6 +224,19 @@ def test_one_click_gives_a_running_instance(desk: PageDesk) -> None:
     assert desk.page.chat.composer.field.hasFocus()
 
 
+def test_a_second_press_while_a_thread_starts_makes_no_second_one(desk: PageDesk) -> None:
+    click(desk.page.list_panel.new_button.main)
+    click(desk.page.list_panel.new_button.main)
+    desk.run_until(lambda: desk.page.chat.conversation)
+    once = [name for name, _ in desk.script.wishes if name == "create_thread"]
+    click(desk.page.list_panel.new_button.main)
+    desk.run_until(lambda: len(desk.said) == 4)
+
+    assert len(once) == 1
+    assert [name for name, _ in desk.script.wishes].count("create_thread") == 2
+    assert desk.said[0] == "Starting a thread of repo_assistant…"
+
+
 def test_new_thread_starts_the_agent_chosen_last_else_the_one_that_is_shown(
     make_desk: MakeDesk,
 ) -> None:
