@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import sys
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from sa_builder.errors import KnownError
 
@@ -37,35 +40,52 @@ X11_LIBRARIES: tuple[tuple[str, str], ...] = (
 )
 """What the X11 plugin loads besides."""
 
+WAYLAND_LIBRARIES: tuple[tuple[str, str], ...] = (
+    ("libwayland-client.so.0", "libwayland-client0"),
+    ("libwayland-cursor.so.0", "libwayland-cursor0"),
+    ("libwayland-egl.so.1", "libwayland-egl1"),
+)
+"""What the Wayland plugin loads besides."""
+
 _WITHOUT_DISPLAY = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+Kind = Literal["x11", "wayland"]
+_LIBRARIES_OF: dict[Kind, tuple[tuple[str, str], ...]] = {
+    "x11": X11_LIBRARIES,
+    "wayland": WAYLAND_LIBRARIES,
+}
+_VARIABLE_OF: dict[Kind, str] = {"x11": "DISPLAY", "wayland": "WAYLAND_DISPLAY"}
+_PLATFORM_OF: dict[Kind, str] = {"x11": "xcb", "wayland": "wayland"}
 
 
 def needs_display() -> bool:
     """Whether the platform Qt would choose shows its windows on a display."""
-    wished = os.environ.get("QT_QPA_PLATFORM", "").split(":", 1)[0]
-    return sys.platform.startswith("linux") and wished not in _WITHOUT_DISPLAY
+    return sys.platform.startswith("linux") and _wished_platform() not in _WITHOUT_DISPLAY
 
 
 def has_display() -> bool:
     """Whether X11 or Wayland is there, as far as the environment tells."""
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return bool(_kinds())
 
 
 def shows_windows() -> bool:
     """Whether a person would see a window of ours, as far as the environment tells."""
-    if os.environ.get("QT_QPA_PLATFORM", "").split(":", 1)[0] in _WITHOUT_DISPLAY:
+    if _wished_platform() in _WITHOUT_DISPLAY:
         return False
     return has_display() or not needs_display()
 
 
 def missing_packages() -> list[str]:
-    """Debian packages whose libraries are not there, in order; empty elsewhere than Linux."""
+    """Debian packages whose libraries are not there, in order; empty elsewhere than Linux.
+
+    Of two kinds of display one suffices, for Qt takes the other when one fails.
+    """
     if not sys.platform.startswith("linux"):
         return []
-    wanted = list(LIBRARIES)
-    if needs_display() and os.environ.get("DISPLAY"):
-        wanted += X11_LIBRARIES
-    return [package for name, package in wanted if not _loads(name)]
+    missing = _missing(LIBRARIES)
+    kinds = _kinds() if needs_display() else []
+    if kinds and not any(_can_load(kind) for kind in kinds):
+        missing += _missing(_LIBRARIES_OF[kinds[0]])
+    return missing
 
 
 def check_display() -> None:
@@ -81,19 +101,37 @@ def check_display() -> None:
             act=f"Install them with: sudo apt-get install -y {' '.join(missing)}",
             code="window.libraries",
         )
-    if needs_display() and not has_display():
+    if not needs_display():
+        return
+    kinds = _kinds()
+    if not kinds:
         raise KnownError(
             "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set.",
             act="Start it in a desktop session, or use the commands that need no window: "
             "sa-builder check, run, threads, logs.",
             code="window.no_display",
         )
-    if needs_display() and not os.environ.get("WAYLAND_DISPLAY") and not _answers_x11():
+    if not any(_can_load(kind) and _ANSWERS[kind]() for kind in kinds):
+        variable = _VARIABLE_OF[kinds[0]]
         raise KnownError(
-            f"The display {os.environ['DISPLAY']} does not answer.",
-            act="Correct DISPLAY, allow this user to use it, or unset it.",
+            f"The display {os.environ[variable]} does not answer.",
+            act=f"Correct {variable}, allow this user to use it, or unset it.",
             code="window.no_display",
         )
+
+
+def _wished_platform() -> str:
+    return os.environ.get("QT_QPA_PLATFORM", "").split(":", 1)[0]
+
+
+def _kinds() -> list[Kind]:
+    """The displays that the environment names and Qt may take."""
+    wished = _wished_platform().split("-", 1)[0]
+    kinds: tuple[Kind, ...] = ("x11", "wayland")
+    named = [kind for kind in kinds if os.environ.get(_VARIABLE_OF[kind])]
+    if wished not in _PLATFORM_OF.values():
+        return named
+    return [kind for kind in named if _PLATFORM_OF[kind] == wished]
 
 
 def _answers_x11() -> bool:
@@ -109,6 +147,30 @@ def _answers_x11() -> bool:
         return xcb.xcb_connection_has_error(connection) == 0
     finally:
         xcb.xcb_disconnect(connection)
+
+
+def _answers_wayland() -> bool:
+    """Whether the compositor's socket takes a connection."""
+    path = os.path.join(
+        os.environ.get("XDG_RUNTIME_DIR", ""), os.environ.get("WAYLAND_DISPLAY", "")
+    )
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
+
+
+_ANSWERS: dict[Kind, Callable[[], bool]] = {"x11": _answers_x11, "wayland": _answers_wayland}
+
+
+def _can_load(kind: Kind) -> bool:
+    return not _missing(_LIBRARIES_OF[kind])
+
+
+def _missing(libraries: Sequence[tuple[str, str]]) -> list[str]:
+    return [package for name, package in libraries if not _loads(name)]
 
 
 def _loads(name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,10 +50,51 @@ def test_a_display_that_does_not_answer_is_a_sentence(monkeypatch: pytest.Monkey
     monkeypatch.setenv("DISPLAY", ":32123")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
-    monkeypatch.setattr(display, "missing_packages", list[str])
+    monkeypatch.setattr(display, "_loads", lambda name: True)  # pyright: ignore
 
     with pytest.raises(KnownError, match=":32123 does not answer"):
         display.check_display()
+
+
+def test_a_compositor_that_does_not_answer_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-7")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr(display, "_loads", lambda name: True)  # pyright: ignore
+
+    with pytest.raises(KnownError, match="wayland-7 does not answer"):
+        display.check_display()
+
+
+def test_one_of_two_displays_that_answers_is_enough(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("DISPLAY", ":32123")
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-7")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr(display, "_loads", lambda name: "xcb" not in name)  # pyright: ignore
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-7"))
+        compositor.listen()
+
+        display.check_display()
+
+
+def test_libraries_are_asked_for_of_the_display_that_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-7")
+    monkeypatch.setattr(display, "_loads", lambda name: "wayland" not in name)  # pyright: ignore
+
+    assert display.missing_packages() == [
+        "libwayland-client0", "libwayland-cursor0", "libwayland-egl1",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
