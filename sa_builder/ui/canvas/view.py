@@ -19,20 +19,19 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsScene, QGraphicsView, QWidget
 
 from sa_builder.project.arrange import arrange, moved_to
-from sa_builder.project.arrange_routes import free_route, quick_route
+from sa_builder.project.arrange_routes import quick_route
 from sa_builder.project.arrange_shapes import Arrangement, Route
 from sa_builder.project.shapes import Graph, Target
 from sa_builder.ui.canvas.cards import Card
-from sa_builder.ui.canvas.edges import Trace, rounded_route
+from sa_builder.ui.canvas.edges import Trace
 from sa_builder.ui.canvas.far import FarView, Ground
+from sa_builder.ui.canvas.floating import Floating
 from sa_builder.ui.canvas.look import PLAIN_DETAIL, Look
-from sa_builder.ui.canvas.overlays import DragBanner, DropCard, Minimap, ZoomControl
+from sa_builder.ui.canvas.port_drag import PortDrag
 from sa_builder.ui.theme import Theme
 
 Point = tuple[float, float]
-MAGNET_PX = 20
 LEAST_ZOOM, MOST_ZOOM = 0.1, 3.0
-_ROOMY_PX = 560
 
 
 class Canvas(QGraphicsView):
@@ -103,25 +102,17 @@ class Canvas(QGraphicsView):
         self._is_far = False
         self.cards: dict[str, Card] = {}
         self.traces: dict[str, Trace] = {}
-        self._source: str | None = None
-        self._source_point = QPointF()
-        self._hand = QPointF()
-        self._aim = ""
-        self._allowed: dict[str, Target] = {}
+        self._drag: PortDrag | None = None
         self._pan_from: QPoint | None = None
         self._press_places: dict[str, QPointF] = {}
         self._held_traces: list[Trace] = []
         self._still: QPixmap | None = None
         """While cards are being moved: all that stands still, so that a step paints little."""
-        self._homes: dict[QWidget, QPoint] = {}
-        """Where what floats belongs, while scrolling takes it along.
-
-        It is part of the viewport: a neighbour over it would cost a whole repaint at each step.
-        """
-        self.banner = DragBanner(theme, self.viewport())
-        self.drop_card = DropCard(theme, self.viewport())
-        self.zoom_control = ZoomControl(theme, self.viewport())
-        self.minimap = Minimap(theme, self.viewport())
+        self._floating = Floating(theme, self.viewport())
+        self.banner = self._floating.banner
+        self.drop_card = self._floating.drop_card
+        self.zoom_control = self._floating.zoom_control
+        self.minimap = self._floating.minimap
         self.zoom_control.zoom_wished.connect(self.zoom_by)
         self.zoom_control.fit_wished.connect(self.fit)
         self.zoomed.connect(self.zoom_control.show_percent)
@@ -210,51 +201,20 @@ class Canvas(QGraphicsView):
 
     def says_of(self, node_id: str) -> str:
         """What the drag in progress says of a card; empty at rest."""
-        target = self._allowed.get(node_id)
-        return target.says if target is not None and self._source is not None else ""
+        return self._drag.says(node_id) if self._drag is not None else ""
 
     def place_overlays(self) -> None:
         """Put what floats into its corner."""
-        self._on_shifted()
-        inside = self.rect()
-        self.zoom_control.adjustSize()
-        self.zoom_control.move(12, inside.height() - self.zoom_control.height() - 11)
-        self.minimap.move(
-            inside.width() - self.minimap.width() - 12,
-            inside.height() - self.minimap.height() - 11,
-        )
-        has_room = inside.width() >= _ROOMY_PX and inside.height() >= _ROOMY_PX // 2
-        self.minimap.setVisible(has_room and bool(self.cards))
-        self.banner.move(max(12, (inside.width() - self.banner.width()) // 2), 10)
+        self._floating.place(self.size(), has_cards=bool(self.cards))
 
     def place_drop_card(self, source: str, target: str) -> None:
         """Put the words of a drop under the card in the hand, or where they cover no end."""
-        owner = next(
-            (c for c in self.cards.values() if c.node.address == source.split(".")[0]), None
-        )
+        address = source.split(".", 1)[0]
+        owner = next((c for c in self.cards.values() if c.node.address == address), None)
         aimed = self.cards.get(target)
-        if owner is None or aimed is None:
-            return
-        self._on_shifted()
-        card = self.drop_card
-        home, goal = self._in_view(owner), self._in_view(aimed)
-        room = self.rect().adjusted(12, 48, -12 - card.width(), -12 - card.height())
-        places = (
-            QPoint(home.left(), home.bottom() + 20),
-            QPoint(home.left(), home.top() - 20 - card.height()),
-            QPoint(goal.left(), goal.bottom() + 20),
-            QPoint(goal.left(), goal.top() - 20 - card.height()),
-        )
-        kept = [
-            QPoint(
-                max(room.left(), min(place.x(), room.right())),
-                max(room.top(), min(place.y(), room.bottom())),
-            )
-            for place in places
-        ]
-        rects = [card.rect().translated(place) for place in kept]
-        free = [one for one in rects if not one.intersects(home) and not one.intersects(goal)]
-        card.move((free or rects)[0].topLeft())
+        if owner is not None and aimed is not None:
+            home, goal = self._in_view(owner), self._in_view(aimed)
+            self._floating.place_drop_card(self.rect(), home, goal)
 
     def place_for_picker(self, source: str) -> QPoint:
         """Where on the screen the search for a port's target opens."""
@@ -272,9 +232,7 @@ class Canvas(QGraphicsView):
         self.resized.emit(event.size())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        if not self._homes:
-            floating = (self.banner, self.drop_card, self.zoom_control, self.minimap)
-            self._homes = {widget: widget.pos() for widget in floating}
+        if self._floating.remember():
             self._shifted.emit()
         super().scrollContentsBy(dx, dy)
 
@@ -294,19 +252,8 @@ class Canvas(QGraphicsView):
         if self._is_far:
             self._far.paint(painter, self._look, self.cards.values(), self.traces.values())
             self._far.paint_chosen(painter, self._look, self._scene.selectedItems())
-        if self._source is None:
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        start = (self._source_point.x(), self._source_point.y())
-        if self._aim:
-            card = self.cards[self._aim]
-            end = card.mapToScene(card.in_point())
-            points = free_route(start, (end.x(), end.y()), self._arrangement.boxes.values())
-        else:
-            points = quick_route(start, (self._hand.x(), self._hand.y()))
-        painter.setPen(self._look.pen("edge.preview", 2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(rounded_route([QPointF(x, y) for x, y in points]))
+        if self._drag is not None:
+            self._drag.paint(painter, self._look, self.cards, self._arrangement.boxes.values())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -317,7 +264,7 @@ class Canvas(QGraphicsView):
         if event.button() == Qt.MouseButton.LeftButton:
             found = self._port_under(event.position().toPoint())
             if found is not None:
-                self._begin_drag(*found, event.position().toPoint())
+                self._begin_drag(*found)
                 return
         super().mousePressEvent(event)
         self._press_places = {
@@ -339,8 +286,8 @@ class Canvas(QGraphicsView):
             self._pan_from = at
             self._pan(by.x(), by.y())
             return
-        if self._source is not None:
-            self._drag_to(at)
+        if self._drag is not None:
+            self._drag_to(self._drag, at)
             return
         super().mouseMoveEvent(event)
         if event.buttons() & Qt.MouseButton.LeftButton:
@@ -355,9 +302,9 @@ class Canvas(QGraphicsView):
             self._pan_from = None
             self.unsetCursor()
             return
-        if self._source is not None:
-            self._drag_to(event.position().toPoint())
-            self._drop(event.globalPosition().toPoint())
+        if self._drag is not None:
+            self._drag_to(self._drag, event.position().toPoint())
+            self._drop(self._drag, event.globalPosition().toPoint())
             return
         super().mouseReleaseEvent(event)
         event.accept()
@@ -395,7 +342,7 @@ class Canvas(QGraphicsView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if key == Qt.Key.Key_Escape and self._source is not None:
+        if key == Qt.Key.Key_Escape and self._drag is not None:
             self._end_drag()
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             address = self.selected_address()
@@ -437,6 +384,8 @@ class Canvas(QGraphicsView):
             card.setPos(box.x, box.y)
             self.cards[node.id] = card
             self._scene.addItem(card)
+        if self._drag is not None:  # the files changed outside, with a port in the hand
+            self._drag.light(self.cards, self.traces)
         self._measure(QRectF())
         if self._is_far:
             self._set_contents()
@@ -495,62 +444,26 @@ class Canvas(QGraphicsView):
                 return address, card.mapToScene(centre)
         return None
 
-    def _begin_drag(self, source: str, start: QPointF, at: QPoint) -> None:
-        self._source = source
-        self._source_point = start
-        self._hand = self.mapToScene(at)
-        self._aim = ""
-        self._allowed = {target.node: target for target in self._targets_of(source)}
-        for node_id, card in self.cards.items():
-            target = self._allowed.get(node_id)
-            if source.split(".", 1)[0] == card.node.address:
-                card.show_light("source", hot_port=source)
-            elif target is not None and target.allowed:
-                card.show_light("target", target.says)
-            else:
-                card.show_light("dimmed", target.says if target else "")
-        for trace in self.traces.values():
-            trace.set_dimmed(True)
+    def _begin_drag(self, source: str, start: QPointF) -> None:
+        self._drag = PortDrag(source, start, self._targets_of(source))
+        self._drag.light(self.cards, self.traces)
         self.drag_began.emit(source)
 
-    def _drag_to(self, at: QPoint) -> None:
-        self._hand = self.mapToScene(at)
-        reach = MAGNET_PX / self.transform().m11()
-        found = ""
-        home = (self._source or "").split(".", 1)[0]
-        hand = QRectF(self._hand.x() - reach, self._hand.y() - reach, 2 * reach, 2 * reach)
-        for card in self._scene.items(hand, Qt.ItemSelectionMode.IntersectsItemBoundingRect):
-            if not isinstance(card, Card) or card.node.address == home:
-                continue
-            target = self._allowed.get(card.node.id)
-            near = card.mapRectToScene(card.shape().boundingRect())
-            if target is not None and target.allowed and near.intersects(hand):
-                found = card.node.id
-                if near.contains(self._hand):
-                    break
-        if found != self._aim:
-            for node_id in (self._aim, found):
-                if node_id:
-                    light = "aimed" if node_id == found else "target"
-                    self.cards[node_id].show_light(light, self._allowed[node_id].says)
-            self._aim = found
-            self.aimed.emit(self._source, found)
+    def _drag_to(self, drag: PortDrag, at: QPoint) -> None:
+        zoom = self.transform().m11()
+        if drag.move(self.mapToScene(at), self._scene, self.cards, zoom):
+            self.aimed.emit(drag.source, drag.aim)
         self.viewport().update()
 
-    def _drop(self, at_global: QPoint) -> None:
-        source, target = self._source, self._aim
-        is_far = (self._hand - self._source_point).manhattanLength() > 2 * MAGNET_PX
-        is_empty = not any(isinstance(item, Card) for item in self._scene.items(self._hand))
+    def _drop(self, drag: PortDrag, at_global: QPoint) -> None:
         self._end_drag()
-        assert source is not None
-        if target:
-            self.dropped.emit(source, target)
-        elif is_far and is_empty:
-            self.dropped_on_empty.emit(source, at_global)
+        if drag.aim:
+            self.dropped.emit(drag.source, drag.aim)
+        elif drag.is_on_empty(self._scene):
+            self.dropped_on_empty.emit(drag.source, at_global)
 
     def _end_drag(self) -> None:
-        self._source = None
-        self._aim = ""
+        self._drag = None
         for card in self.cards.values():
             card.show_light("none")
         for trace in self.traces.values():
@@ -639,9 +552,7 @@ class Canvas(QGraphicsView):
 
     def _on_shifted(self) -> None:
         """Put back what floats, after all scrolling of one act and before it is painted."""
-        for widget, home in self._homes.items():
-            widget.move(home)
-        self._homes = {}
+        self._floating.put_back()
 
     def _on_centre_wished(self, place: QPointF) -> None:
         self.centerOn(place)

@@ -196,3 +196,17 @@ def test_connecting_a_file_that_changed_outside_keeps_both(bench: Bench) -> None
     text = path.read_bytes()
     assert text.startswith(b"# a note from outside\n")
     assert b'handler="echo_once"' in text
+
+
+def test_files_that_change_outside_during_a_drag_leave_it_in_the_hand(bench: Bench) -> None:
+    bench.page.show_agent(None)
+    end = _hold(bench, "agents/relay_agent.side_a", "handlers/echo_once")
+    (bench.project.root / "agents/handlers/echo_once.py").unlink()
+
+    bench.project.refresh()
+    bench.page.refresh()
+    bench.page.canvas.viewport().repaint()
+
+    _release(bench, end)
+    assert "handlers/echo_once" not in bench.page.canvas.cards
+    assert not bench.page.canvas.banner.isVisible()
