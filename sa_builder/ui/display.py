@@ -127,8 +127,7 @@ def _wished_platform() -> str:
 def _kinds() -> list[Kind]:
     """The displays that the environment names and Qt may take."""
     wished = _wished_platform().split("-", 1)[0]
-    kinds: tuple[Kind, ...] = ("x11", "wayland")
-    named = [kind for kind in kinds if os.environ.get(_VARIABLE_OF[kind])]
+    named = [kind for kind, variable in _VARIABLE_OF.items() if os.environ.get(variable)]
     if wished not in _PLATFORM_OF.values():
         return named
     return [kind for kind in named if _PLATFORM_OF[kind] == wished]
