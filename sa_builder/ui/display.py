@@ -127,7 +127,9 @@ def _wished_platform() -> str:
 def _kinds() -> list[Kind]:
     """The displays that the environment names and Qt may take."""
     wished = _wished_platform().split("-", 1)[0]
-    named = [kind for kind, variable in _VARIABLE_OF.items() if os.environ.get(variable)]
+    named: list[Kind] = [
+        kind for kind, variable in _VARIABLE_OF.items() if os.environ.get(variable)
+    ]
     if wished not in _PLATFORM_OF.values():
         return named
     return [kind for kind in named if _PLATFORM_OF[kind] == wished]
