@@ -29,7 +29,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "expose_as_tool": "As a tool",
     "tool_description": "Told to callers",
     "max_session_turns": "Turn limit",
-    "parent_hooks": "Hooks of the parent",
+    "parent_hooks": "Parent hooks",
     "stop_on_response": "Stops on text",
     "max_steps": "Step limit",
     "stop_tool": "Stop tool",

@@ -32,6 +32,7 @@ from sa_builder.ui.theme import Theme
 
 Point = tuple[float, float]
 LEAST_ZOOM, MOST_ZOOM = 0.1, 3.0
+_BANNER_PX = 40
 
 
 class Canvas(QGraphicsView):
@@ -160,14 +161,14 @@ class Canvas(QGraphicsView):
         return ""
 
     def fit(self) -> None:
-        """Show everything, at most at 100 %."""
+        """Show everything, at most at 100 %, below where a drag says what it takes."""
         rect = self._content
         if rect.isEmpty():
             return
-        room = self.viewport().rect()
+        room = self.viewport().rect().adjusted(0, _BANNER_PX, 0, 0)
         scale = min(room.width() / rect.width(), room.height() / rect.height(), 1.0)
         self.setTransform(QTransform.fromScale(scale, scale))
-        self.centerOn(rect.center())
+        self.centerOn(rect.center() - QPointF(0, _BANNER_PX / 2 / scale))
         self._note_zoom()
 
     def zoom_percent(self) -> int:
