@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sa_builder.ui import kit_canvas
 from sa_builder.ui.theme import Preference, Theme
 from sa_builder.ui.widgets.bars import EmptyState, NoticeBar, SearchField, SectionHeader
 from sa_builder.ui.widgets.buttons import Button, IconButton, Segments, Toggle
@@ -42,7 +43,7 @@ _STYLES = ("title", "heading", "strong", "body", "label", "small", "caption", "c
 
 
 class KitSheet(QWidget):
-    """Every widget of the kit, labelled, in three columns."""
+    """Every widget of the kit, labelled, in columns."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +52,8 @@ class KitSheet(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(24, 24, 24, 24)
         row.setSpacing(32)
-        for fill in (self._fill_controls, self._fill_marks, self._fill_bars):
+        columns = (self._fill_canvas, self._fill_controls, self._fill_marks, self._fill_bars)
+        for fill in columns:
             column = QVBoxLayout()
             column.setSpacing(10)
             fill(column)
@@ -69,6 +71,17 @@ class KitSheet(QWidget):
             row.addWidget(widget)
         row.addStretch(1)
         column.addLayout(row)
+
+    def _fill_canvas(self, column: QVBoxLayout) -> None:
+        theme = self._theme
+        self._title(column, "Kinds: tile, glyph and outline say it, colour repeats it")
+        column.addWidget(kit_canvas.kinds(theme))
+        self._title(column, "Card states")
+        column.addWidget(kit_canvas.states(theme))
+        self._title(column, "Levels of detail")
+        self._row(column, [kit_canvas.detail(theme, scale) for scale in (1.0, 0.5)])
+        self._title(column, "Traces")
+        column.addWidget(kit_canvas.edges(theme))
 
     def _fill_controls(self, column: QVBoxLayout) -> None:
         theme = self._theme
@@ -221,7 +234,7 @@ def main(arguments: Sequence[str]) -> int:
     theme = Theme(_preference(arguments[0]))
     theme.apply(app)
     sheet = KitSheet(theme)
-    sheet.resize(1600, 860)
+    sheet.resize(1960, 1090)
     sheet.show()
     sheet.activateWindow()
     app.processEvents()

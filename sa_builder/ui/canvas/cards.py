@@ -294,13 +294,15 @@ class Card(QGraphicsItem):
                 painter.setPen(look.pen("accent.base", 2))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(centre, 11, 11)
-            painter.setPen(Qt.PenStyle.NoPen)
             token = "edge.dimmed" if is_dim else "kind.agent"
             if address == self._hot_port:
                 token = "accent.base"
-            painter.setBrush(look.brush(token))
-            painter.drawEllipse(centre, PORT_PX / 2, PORT_PX / 2)
-            painter.setPen(look.color("surface.card"))
+            is_hollow = self._is_unbacked(letter) and address != self._hot_port
+            painter.setPen(look.pen(token, 1.5) if is_hollow else Qt.PenStyle.NoPen)
+            painter.setBrush(look.brush("surface.card" if is_hollow else token))
+            radius = PORT_PX / 2 - (0.75 if is_hollow else 0)
+            painter.drawEllipse(centre, radius, radius)
+            painter.setPen(look.color(token if is_hollow else "surface.card"))
             painter.setFont(look.letter_font)
             painter.drawText(
                 QRectF(centre.x() - 8, centre.y() - 8, 16, 16),
@@ -311,6 +313,10 @@ class Card(QGraphicsItem):
             painter.setPen(look.pen("accent.base", 2))
             painter.setBrush(look.brush("surface.canvas"))
             painter.drawEllipse(self.in_point(), 5, 5)
+
+    def _is_unbacked(self, letter: str) -> bool:
+        side = self.node.side_a if letter == "a" else self.node.side_b
+        return side is None or side.backing == "none"
 
     def _shape_path(self) -> QPainterPath:
         path = QPainterPath()
