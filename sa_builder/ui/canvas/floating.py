@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QWidget
 from sa_builder.ui.canvas.overlays import DragBanner, DropCard, Minimap, ZoomControl
 from sa_builder.ui.theme import Theme
 
-_ROOMY_PX = 560
+_ROOMY_PX = (800, 420)
+"""Width and height from which on the minimap hides less than it helps."""
 _GAP_PX = 12
 
 
@@ -49,7 +50,7 @@ class Floating:
         minimap.move(
             room.width() - minimap.width() - _GAP_PX, room.height() - minimap.height() - _GAP_PX + 1
         )
-        has_room = room.width() >= _ROOMY_PX and room.height() >= _ROOMY_PX // 2
+        has_room = room.width() >= _ROOMY_PX[0] and room.height() >= _ROOMY_PX[1]
         minimap.setVisible(has_room and has_cards)
         banner.move(max(_GAP_PX, (room.width() - banner.width()) // 2), 10)
 

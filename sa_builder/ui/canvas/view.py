@@ -104,6 +104,8 @@ class Canvas(QGraphicsView):
         self.cards: dict[str, Card] = {}
         self.traces: dict[str, Trace] = {}
         self._drag: PortDrag | None = None
+        self._is_fitted = False
+        """Whether everything is shown, and nobody has panned or zoomed since."""
         self._pan_from: QPoint | None = None
         self._press_places: dict[str, QPointF] = {}
         self._held_traces: list[Trace] = []
@@ -169,6 +171,7 @@ class Canvas(QGraphicsView):
         scale = min(room.width() / rect.width(), room.height() / rect.height(), 1.0)
         self.setTransform(QTransform.fromScale(scale, scale))
         self.centerOn(rect.center() - QPointF(0, _BANNER_PX / 2 / scale))
+        self._is_fitted = True
         self._note_zoom()
 
     def zoom_percent(self) -> int:
@@ -176,6 +179,7 @@ class Canvas(QGraphicsView):
 
     def zoom_by(self, factor: float) -> None:
         """Zoom about the cursor, or the middle."""
+        self._is_fitted = False
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
         factor = wanted / self.transform().m11()
         self.scale(factor, factor)
@@ -229,6 +233,8 @@ class Canvas(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.place_overlays()
+        if self._is_fitted:
+            self.fit()
         self._on_scrolled()
         self.resized.emit(event.size())
 
@@ -428,6 +434,7 @@ class Canvas(QGraphicsView):
                 item.setFlag(_NO_CONTENTS, self._is_far)
 
     def _pan(self, x: float, y: float) -> None:
+        self._is_fitted = False
         horizontal, vertical = self.horizontalScrollBar(), self.verticalScrollBar()
         horizontal.setValue(round(horizontal.value() - x))
         vertical.setValue(round(vertical.value() - y))
@@ -556,6 +563,7 @@ class Canvas(QGraphicsView):
         self._floating.put_back()
 
     def _on_centre_wished(self, place: QPointF) -> None:
+        self._is_fitted = False
         self.centerOn(place)
 
     def _on_scene_selection_changed(self) -> None:

@@ -566,10 +566,9 @@ class ComposePage(QWidget):
     @Slot(bool)
     def _fold_source(self, is_folded: bool) -> None:
         self.source.set_folded(is_folded)
-        if not is_folded:
-            whole = max(600, self._middle.height())
-            height = self._theme.size("source_height")
-            self._middle.setSizes([whole - height, height])
+        whole = max(600, self._middle.height())
+        height = 33 if is_folded else self._theme.size("source_height")
+        self._middle.setSizes([whole - height, height])
 
 
 def _form_address(address: str) -> str | None:

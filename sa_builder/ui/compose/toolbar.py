@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from sa_builder.ui.theme import Theme
@@ -12,6 +12,7 @@ from sa_builder.ui.widgets.marks import Glyph, Separator, TextLabel
 
 COMPOSITION = "composition"
 PROJECT = "project"
+_WAY_BACK_PX, _NEW_PX = 860, 760
 _VERTICAL = Qt.Orientation.Vertical
 
 
@@ -37,6 +38,7 @@ class ComposeToolbar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._agents: list[str] = []
+        self._has_agent = False
         self.setObjectName("page_toolbar")
         self.setFixedHeight(theme.size("toolbar"))
         row = QHBoxLayout(self)
@@ -96,8 +98,8 @@ class ComposeToolbar(QWidget):
             agents: every agent's name.
         """
         self._agents = agents
-        for widget in (self._project, self._arrow, self._glyph):
-            widget.setVisible(agent is not None)
+        self._has_agent = agent is not None
+        self._make_room(self.width())
         self._name.setText(agent or project)
         many = self.tr("{0} agents").format(len(agents))
         self._count.setText("" if agent else self.tr("1 agent") if len(agents) == 1 else many)
@@ -105,6 +107,17 @@ class ComposeToolbar(QWidget):
         self.pick.setEnabled(bool(agents))
         self.scope.set_value(COMPOSITION if agent else PROJECT)
         self.thread_button.setEnabled(bool(agents))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room(event.size().width())
+
+    def _make_room(self, width_px: int) -> None:
+        """Leave out what can be had elsewhere: the way back, then new definitions."""
+        for widget in (self._project, self._arrow):
+            widget.setVisible(self._has_agent and width_px >= _WAY_BACK_PX)
+        self._glyph.setVisible(self._has_agent)
+        self.new.setVisible(width_px >= _NEW_PX)
 
     def show_steps(self, undo: str | None, redo: str | None) -> None:
         """Say what undo and redo would do; None switches them off."""

@@ -249,6 +249,25 @@ def test_narrow_windows_fold_the_outline_then_the_inspector(bench: Bench) -> Non
     assert not bench.page.inspector.isVisible()
     assert not bench.page.source.editor.isVisible()
     assert bench.page.source.isVisible()
+    assert bench.page.source.height() < 40
+    bench.page.resize(760, 480)
+    bar = bench.page.toolbar
+    assert bar.thread_button.geometry().right() <= bar.width()
+    assert bar.scope.width() >= bar.scope.sizeHint().width()
+
+
+def test_a_fitted_canvas_stays_fitted_until_a_person_zooms(bench: Bench) -> None:
+    canvas = bench.page.canvas
+    bench.page.resize(900, 600)
+    small = canvas.zoom_percent()
+    bench.page.resize(1550, 900)
+    assert canvas.zoom_percent() > small
+
+    canvas.zoom_by(0.5)
+    zoomed = canvas.zoom_percent()
+    bench.page.resize(1200, 800)
+
+    assert canvas.zoom_percent() == zoomed
 
 
 def test_a_broken_file_of_places_is_said_and_not_replaced(
