@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QPainter,
     QPainterPath,
@@ -17,23 +16,10 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from sa_builder.project.arrange_shapes import Route
 from sa_builder.project.shapes import GraphEdge
 from sa_builder.ui.canvas.look import FULL_DETAIL, Look
+from sa_builder.ui.widgets.paint import rounded_route
 
 _BOLD = ("backing", "subagent", "handoff")
 _DASHED = ("handoff", "fallback", "session", "hook")
-
-
-def rounded_route(points: Sequence[QPointF], corner_px: float = 8) -> QPainterPath:
-    """A trace through its corners, each rounded, at most by half its shorter leg."""
-    path = QPainterPath(points[0])
-    for before, at, after in zip(points, points[1:], points[2:], strict=False):
-        back, ahead = QLineF(at, before), QLineF(at, after)
-        reach_px = min(corner_px, back.length() / 2, ahead.length() / 2)
-        back.setLength(reach_px)
-        ahead.setLength(reach_px)
-        path.lineTo(back.p2())
-        path.quadTo(at, ahead.p2())
-    path.lineTo(points[-1])
-    return path
 
 
 class Trace(QGraphicsItem):

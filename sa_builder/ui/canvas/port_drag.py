@@ -12,8 +12,9 @@ from sa_builder.project.arrange_routes import free_route, quick_route
 from sa_builder.project.arrange_shapes import Box
 from sa_builder.project.shapes import Target
 from sa_builder.ui.canvas.cards import Card
-from sa_builder.ui.canvas.edges import Trace, rounded_route
+from sa_builder.ui.canvas.edges import Trace
 from sa_builder.ui.canvas.look import Look
+from sa_builder.ui.widgets.paint import rounded_route
 
 MAGNET_PX = 20
 """How near the hand must come to a card, in screen pixels."""

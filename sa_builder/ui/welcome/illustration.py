@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
@@ -20,20 +20,6 @@ from sa_builder.ui.widgets.paint import (
 _WIDTH_PX = 562
 _HEIGHT_PX = 302
 _ARROW_PX = 8.0
-
-
-def rounded_route(points: Sequence[QPointF], corner_px: float = 8) -> QPainterPath:
-    """A right-angled trace with rounded corners, each at most half its shorter leg."""
-    path = QPainterPath(points[0])
-    for before, at, after in zip(points, points[1:], points[2:], strict=False):
-        back, ahead = QLineF(at, before), QLineF(at, after)
-        reach_px = min(corner_px, back.length() / 2, ahead.length() / 2)
-        back.setLength(reach_px)
-        ahead.setLength(reach_px)
-        path.lineTo(back.p2())
-        path.quadTo(at, ahead.p2())
-    path.lineTo(points[-1])
-    return path
 
 
 class SamplePicture(QWidget):

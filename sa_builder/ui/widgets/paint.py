@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
+from collections.abc import Sequence
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.ui.theme import Theme
@@ -74,3 +76,17 @@ def paint_side_disc(
     painter.setFont(font)
     painter.setPen(hue if hollow else theme.color("surface.card"))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letter.upper())
+
+
+def rounded_route(points: Sequence[QPointF], corner_px: float = 8) -> QPainterPath:
+    """A trace through its corners, each rounded, at most by half its shorter leg."""
+    path = QPainterPath(points[0])
+    for before, at, after in zip(points, points[1:], points[2:], strict=False):
+        back, ahead = QLineF(at, before), QLineF(at, after)
+        reach_px = min(corner_px, back.length() / 2, ahead.length() / 2)
+        back.setLength(reach_px)
+        ahead.setLength(reach_px)
+        path.lineTo(back.p2())
+        path.quadTo(at, ahead.p2())
+    path.lineTo(points[-1])
+    return path
