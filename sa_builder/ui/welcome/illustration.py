@@ -15,6 +15,7 @@ from sa_builder.ui.widgets.paint import (
     paint_pixmap_centered,
     paint_side_disc,
     paint_tile,
+    rounded_route,
 )
 
 _WIDTH_PX = 562
