@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
@@ -13,18 +13,17 @@ from sa_builder.errors import KnownError
 from sa_builder.project.canvas_file import read_positions, write_positions
 from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.project import Project
-from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span, Target
-from sa_builder.spec.kinds import FOLDER_OF, Kind
+from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span
+from sa_builder.spec.kinds import Kind
 from sa_builder.ui.actions import ActionRegistry
 from sa_builder.ui.canvas.view import Canvas
-from sa_builder.ui.compose import connecting
 from sa_builder.ui.compose.form_panel import FormPanel
 from sa_builder.ui.compose.outline_panel import OutlinePanel
+from sa_builder.ui.compose.port_acts import PortActs
 from sa_builder.ui.compose.problems_panel import ProblemsPanel
 from sa_builder.ui.compose.source_panel import SourcePanel
-from sa_builder.ui.compose.target_picker import Choice, TargetPicker
 from sa_builder.ui.compose.toolbar import PROJECT, ComposeToolbar
-from sa_builder.ui.compose.words import definition_of, nearest, side_letter
+from sa_builder.ui.compose.words import definition_of, nearest
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.bars import EmptyState
 
@@ -66,7 +65,8 @@ class ComposePage(QWidget):
         self._is_selecting = False
         self._widths: tuple[bool, bool, bool] | None = None
         self.toolbar = ComposeToolbar(theme, self)
-        self.canvas = Canvas(theme, self._targets)
+        self.ports = PortActs(project, theme, self)
+        self.canvas = Canvas(theme, self.ports.targets)
         self.outline = OutlinePanel(project, theme)
         self.outline.setObjectName("panel_left")
         self.inspector = FormPanel(project, theme)
@@ -84,6 +84,7 @@ class ComposePage(QWidget):
             parent=self.canvas,
         )
         self.empty.act_wished.connect(self._on_first_agent_wished)
+        self.ports.attend(self.canvas, self.inspector, self.source)
         self._lay_out()
         self._connect_parts()
         agents = self._agent_names()
@@ -108,6 +109,7 @@ class ComposePage(QWidget):
         if self._agent is not None and self._agent not in self._agent_names():
             self._agent = None
         self._graph = self._project.graph(self._agent)
+        self.ports.take_graph(self._graph.nodes, self._graph.edges)
         self._is_selecting = True
         try:
             self.canvas.show_graph(self._graph, self._places() or {})
@@ -214,13 +216,6 @@ class ComposePage(QWidget):
         canvas.resized.connect(self.empty.resize)
         canvas.address_chosen.connect(self._on_address_chosen)
         canvas.opened.connect(self._on_opened)
-        canvas.drag_began.connect(self._on_drag_began)
-        canvas.drag_ended.connect(self._on_drag_ended)
-        canvas.aimed.connect(self._on_aimed)
-        canvas.dropped.connect(self._connect)
-        canvas.dropped_on_empty.connect(self._offer_targets)
-        canvas.disconnect_wished.connect(self._on_disconnect_wished)
-        canvas.connect_wished.connect(self._on_connect_wished)
         canvas.moved.connect(self._on_cards_moved)
         self.outline.address_chosen.connect(self._on_address_chosen)
         self.outline.opened.connect(self._on_opened)
@@ -233,7 +228,10 @@ class ComposePage(QWidget):
         self.inspector.edit_wanted.connect(self._on_edit_wanted)
         self.inspector.address_chosen.connect(self.select_address)
         self.inspector.agent_opened.connect(self.show_agent)
-        self.inspector.remove_wanted.connect(self._on_disconnect_wished)
+        self.inspector.remove_wanted.connect(self.ports.disconnect_edge)
+        self.ports.edit_wished.connect(self._on_port_edit_wished)
+        self.ports.select_wished.connect(self._select)
+        self.ports.said.connect(self.status_said)
         for keys, act in (
             (QKeySequence(Qt.Key.Key_C), self._on_connect_key),
             (QKeySequence(Qt.Key.Key_Delete), self._on_delete_key),
@@ -303,143 +301,14 @@ class ComposePage(QWidget):
         self.source.show_place(problem.span.path, problem.span)
         self.source.show_problems(self._problems_in(problem.span.path))
 
-    # connecting
-
-    def _targets(self, source: str) -> Sequence[Target]:
-        try:
-            return self._project.targets(source)
-        except KnownError as error:
-            self.status_said.emit(error.text())
-            return ()
-
-    @Slot(str)
-    def _on_drag_began(self, source: str) -> None:
-        self._select(definition_of(source))
-        self.canvas.banner.say(
-            letter=side_letter(source),
-            who=connecting.source_words(source),
-            takes=connecting.takes_words(source),
-        )
-        self.canvas.place_overlays()
-
-    @Slot()
-    def _on_drag_ended(self) -> None:
-        self.canvas.banner.hide()
-        self.canvas.drop_card.hide()
-        self.source.preview(None)
-        self.inspector.show_coming(None)
-
-    @Slot(str, str)
-    def _on_aimed(self, source: str, target: str) -> None:
-        node = next((one for one in self._graph.nodes if one.id == target), None)
-        if node is None:
-            self.source.preview(None)
-            self.inspector.show_coming(None)
-            self.canvas.drop_card.hide()
-            return
-        try:
-            edit = self._project.plan_connect(source, connecting.target_address(node))
-        except KnownError as error:
-            self.status_said.emit(error.text())
-            return
-        says = self.canvas.says_of(target)
-        words = connecting.drop_words(source, node, says, edit)
-        self.source.preview(edit)
-        self.inspector.show_coming(words.row)
-        self.canvas.drop_card.say(
-            icon=words.icon,
-            token=words.token,
-            title=words.title,
-            note=words.note,
-            sentence=words.sentence,
-            size=words.size,
-            place=words.place,
-        )
-        self.canvas.place_drop_card(source, target)
-        self.status_said.emit(connecting.release_words(source, words, node))
-
-    @Slot(str, str)
-    def _connect(self, source: str, target: str) -> None:
-        self._make(lambda: self._project.connect(source, target))
-
-    @Slot(str, QPoint)
-    def _offer_targets(self, source: str, at: QPoint) -> None:
-        """Open the search of what fits a port, existing and new."""
-        graph = self._project.graph()
-        targets = list(self._project.targets(source))
-        choices = [
-            Choice(
-                kind=str(node.kind),
-                name="human" if node.kind == "human" else node.name,
-                detail=says,
-                act=self._connector(source, connecting.target_address(node)),
-            )
-            for node, says in connecting.offered(source, targets, graph)
-        ]
-        title = self.tr("Connect {0} to").format(connecting.source_words(source))
-        picker = TargetPicker(
-            self._theme,
-            title,
-            choices,
-            connecting.kinds_for(source),
-            lambda kind, name: self._create(kind, name, source),
-            self,
-        )
-        picker.show_at(at)
-
-    def _connector(self, source: str, target: str) -> Callable[[], None]:
-        return lambda: self._connect(source, target)
-
-    @Slot(str)
-    def _on_connect_wished(self, address: str) -> None:
-        source = self._port_of(address)
-        if source is None:
-            self.status_said.emit(self.tr("Nothing can be connected from {0}.").format(address))
-            return
-        self._offer_targets(source, self.canvas.place_for_picker(source))
-
-    def _port_of(self, address: str) -> str | None:
-        """The port that an address stands for: the side it is in, else side A of its agent."""
-        owner = definition_of(address)
-        if owner.startswith("agents/"):
-            letter = side_letter(address) or "A"
-            return f"{owner}.side_{letter.lower()}"
-        return owner if connecting.kinds_for(owner) else None
-
     @Slot()
     def _on_connect_key(self) -> None:
         if self._address:
-            self._on_connect_wished(self._address)
+            self.ports.offer_for(self._address)
 
     @Slot()
     def _on_delete_key(self) -> None:
-        self._on_disconnect_wished(self._address)
-
-    def _create(self, kind: Kind, name: str, source: str | None) -> None:
-        known = {one.address for one in self._project.definitions()}
-        named = name or connecting.new_name(kind, known)
-
-        def make() -> Edit:
-            if source is None:
-                return self._project.apply(self._project.plan_new(kind, named))
-            return self._project.connect_new(source, kind, named)
-
-        if self._make(make):
-            self.select_address(f"{FOLDER_OF[kind]}/{named}")
-
-    @Slot(str)
-    def _on_disconnect_wished(self, edge_id: str) -> None:
-        edge = next((e for e in self._graph.edges if e.id == edge_id), None)
-        if edge is None:
-            return
-
-        def make() -> Edit:
-            if edge_id.endswith("]"):  # one entry of a list, even where two name the same
-                return self._project.unset(edge_id)
-            return self._project.disconnect(edge.source, edge.target)
-
-        if self._make(make):
-            self._select(definition_of(edge.source))
+        self.ports.disconnect_edge(self._address)
 
     @Slot(object)
     def _on_cards_moved(self, moved: object) -> None:
@@ -465,6 +334,11 @@ class ComposePage(QWidget):
             )
 
     # editing
+
+    @Slot(object, str)
+    def _on_port_edit_wished(self, make: object, address: str) -> None:
+        if self._make(cast("Callable[[], Edit]", make)) and address:
+            self.select_address(address)
 
     @Slot(str, object)
     def _on_edit_wanted(self, title: str, make: object) -> None:
@@ -553,11 +427,11 @@ class ComposePage(QWidget):
 
     @Slot(QAction)
     def _on_new_kind_chosen(self, entry: QAction) -> None:
-        self._create(Kind(entry.data()), "", None)
+        self.ports.create(Kind(entry.data()), "", None)
 
     @Slot()
     def _on_first_agent_wished(self) -> None:
-        self._create(Kind.AGENT, "", None)
+        self.ports.create(Kind.AGENT, "", None)
 
     @Slot()
     def _on_thread_wished(self) -> None:
