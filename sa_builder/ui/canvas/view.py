@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QFocusEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -47,6 +48,7 @@ class Canvas(QGraphicsView):
         drag_began: str; the source's address. drag_ended: the drag is over, however.
         disconnect_wished: str; the selected trace is to go: its edge's id.
         connect_wished: str; the keyboard asks for what to connect an address to.
+        menu_wished: (str address, QPoint global); a menu for what is selected, "" for none.
         moved: object; node id → top left corner of every card a person has moved.
         zoomed: int; per cent.
         resized: QSize; of the whole canvas, for what floats over it.
@@ -61,6 +63,7 @@ class Canvas(QGraphicsView):
     drag_ended = Signal()
     disconnect_wished = Signal(str)
     connect_wished = Signal(str)
+    menu_wished = Signal(str, QPoint)
     moved = Signal(object)
     zoomed = Signal(int)
     resized = Signal(QSize)
@@ -107,6 +110,7 @@ class Canvas(QGraphicsView):
         self._is_fitted = False
         """Whether everything is shown, and nobody has panned or zoomed since."""
         self._pan_from: QPoint | None = None
+        self._has_space = False
         self._press_places: dict[str, QPointF] = {}
         self._held_traces: list[Trace] = []
         self._still: QPixmap | None = None
@@ -173,6 +177,15 @@ class Canvas(QGraphicsView):
         self.centerOn(rect.center() - QPointF(0, _BANNER_PX / 2 / scale))
         self._is_fitted = True
         self._note_zoom()
+
+    def fit_selection(self) -> None:
+        """Show what is selected in the middle, at 100 %; everything when nothing is."""
+        items = self._scene.selectedItems()
+        if not items:
+            self.fit()
+            return
+        self.zoom_to_full()
+        self.centerOn(items[0].sceneBoundingRect().center())
 
     def zoom_percent(self) -> int:
         return round(self.transform().m11() * 100)
@@ -264,7 +277,8 @@ class Canvas(QGraphicsView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        if event.button() == Qt.MouseButton.MiddleButton:
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        if event.button() == Qt.MouseButton.MiddleButton or (is_left and self._has_space):
             self._pan_from = event.position().toPoint()
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
             return
@@ -345,11 +359,19 @@ class Canvas(QGraphicsView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """A menu for what is under the hand, or by the menu key for what is selected."""
+        item = self.itemAt(event.pos())
+        if isinstance(item, (Card, Trace)) and not item.isSelected():
+            self._scene.clearSelection()
+            item.setSelected(True)
+        self.menu_wished.emit(self.selected_address(), event.globalPos())
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if key == Qt.Key.Key_Escape and self._drag is not None:
+        if key == Qt.Key.Key_Space:
+            self._has_space = True
+        elif key == Qt.Key.Key_Escape and self._drag is not None:
             self._end_drag()
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             address = self.selected_address()
@@ -361,14 +383,21 @@ class Canvas(QGraphicsView):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if address := self.selected_address():
                 self.opened.emit(address)
-        elif key == Qt.Key.Key_1:
-            self.fit()
-        elif key == Qt.Key.Key_0:
-            self.zoom_to_full()
+        elif key in _VIEW_KEYS:
+            _VIEW_KEYS[key](self)
         elif key in _ARROWS:
             self._walk(*_ARROWS[key])
         else:
             super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._has_space = False
+        super().keyReleaseEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._has_space = False
+        super().focusOutEvent(event)
 
     # within
 
@@ -579,6 +608,15 @@ class Canvas(QGraphicsView):
 
 
 _NO_CONTENTS = QGraphicsItem.GraphicsItemFlag.ItemHasNoContents
+_VIEW_KEYS: dict[int, Callable[[Canvas], None]] = {
+    Qt.Key.Key_1: Canvas.fit,
+    Qt.Key.Key_2: Canvas.fit_selection,
+    Qt.Key.Key_Period: Canvas.fit_selection,
+    Qt.Key.Key_0: Canvas.zoom_to_full,
+    Qt.Key.Key_Plus: lambda canvas: canvas.zoom_by(1.25),
+    Qt.Key.Key_Equal: lambda canvas: canvas.zoom_by(1.25),
+    Qt.Key.Key_Minus: lambda canvas: canvas.zoom_by(1 / 1.25),
+}
 _ARROWS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),

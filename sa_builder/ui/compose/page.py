@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
@@ -17,6 +18,7 @@ from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span
 from sa_builder.spec.kinds import Kind
 from sa_builder.ui.actions import ActionRegistry
 from sa_builder.ui.canvas.view import Canvas
+from sa_builder.ui.compose.card_menu import Deed, open_menu
 from sa_builder.ui.compose.form_panel import FormPanel
 from sa_builder.ui.compose.outline_panel import OutlinePanel
 from sa_builder.ui.compose.port_acts import PortActs
@@ -217,6 +219,7 @@ class ComposePage(QWidget):
         canvas.address_chosen.connect(self._on_address_chosen)
         canvas.opened.connect(self._on_opened)
         canvas.moved.connect(self._on_cards_moved)
+        canvas.menu_wished.connect(self._on_menu_wished)
         self.outline.address_chosen.connect(self._on_address_chosen)
         self.outline.opened.connect(self._on_opened)
         self.outline.new_wanted.connect(self._on_new_menu_wanted)
@@ -413,6 +416,36 @@ class ComposePage(QWidget):
         self._keep_places({key: place for key, place in places.items() if key not in shown})
         self.refresh()
         self.canvas.fit()
+
+    @Slot(str, QPoint)
+    def _on_menu_wished(self, address: str, at: QPoint) -> None:
+        """The deeds for a card or connection; on empty canvas, new definitions."""
+        if not address:
+            self._on_new_menu_wanted(at)
+            return
+        deeds: list[Deed] = []
+        agent = self._agent_at(address)
+        if agent is not None and agent != self._agent:
+            words = self.tr("Open composition")
+            show = partial(self.show_agent, agent)
+            deeds.append(Deed(icon="compose", words=words, keys="Return", act=show))
+        if agent is not None:
+            start = partial(self.new_thread_requested.emit, agent)
+            deeds.append(Deed(icon="threads", words=self.tr("New thread"), act=start))
+        connect = partial(self.ports.offer_for, address)
+        deeds.append(Deed(icon="subagent", words=self.tr("Connect…"), keys="C", act=connect))
+        show_source = partial(self._show_in_source, address)
+        deeds.append(Deed(icon="code", words=self.tr("Show in source"), act=show_source))
+        if address in self.canvas.traces:
+            remove = partial(self.ports.disconnect_edge, address)
+            words = self.tr("Remove connection")
+            deeds.append(Deed(icon="trash", words=words, keys="Del", act=remove))
+        open_menu(self._theme, deeds, at, self)
+
+    def _show_in_source(self, address: str) -> None:
+        self._fold_source(is_folded=False)
+        self._select(address)
+        self.source.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot(QPoint)
     def _on_new_menu_wanted(self, at: QPoint) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QContextMenuEvent, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from sa_builder.ui.compose.outline_delegate import ADDRESS
@@ -282,3 +282,56 @@ def test_a_broken_file_of_places_is_said_and_not_replaced(
     assert bench.said[-1].startswith("agents/canvas.json cannot be read: line 1")
     assert path.read_text() == "<<<<<<< ours\n"
     assert bench.page.canvas.cards
+
+
+def _menu_words(qtbot: QtBot) -> list[str]:
+    menus: list[QMenu] = []
+
+    def is_open() -> bool:
+        popup = QApplication.activePopupWidget()
+        if isinstance(popup, QMenu):
+            menus.append(popup)
+        return bool(menus)
+
+    qtbot.waitUntil(is_open)
+    words = [action.text() for action in menus[-1].actions() if action.text()]
+    menus[-1].close()
+    return words
+
+
+def _open_menu(bench: Bench, at: QPoint) -> None:
+    viewport = bench.page.canvas.viewport()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, viewport.mapToGlobal(at))
+    QApplication.sendEvent(viewport, event)
+
+
+def test_a_card_has_a_menu_of_its_deeds(bench: Bench, qtbot: QtBot) -> None:
+    at = bench.page.canvas.card_point("agents/issue_triage")
+    assert at is not None
+
+    _open_menu(bench, at)
+
+    words = _menu_words(qtbot)
+    assert words == ["Open composition", "New thread", "Connect…", "Show in source"]
+    assert bench.page.canvas.selected_address() == "agents/issue_triage"
+
+
+def test_a_connection_has_a_menu_that_removes_it(bench: Bench, qtbot: QtBot) -> None:
+    bench.page.select_address(_SUBAGENT)
+    trace = bench.page.canvas.traces[_SUBAGENT]
+    corner = trace.corners.at(trace.corners.size() - 1)
+
+    _open_menu(bench, bench.page.canvas.mapFromScene(corner) - QPoint(12, 0))
+
+    assert "Remove connection" in _menu_words(qtbot)
+
+
+def test_plus_minus_and_zero_zoom_the_canvas(bench: Bench) -> None:
+    canvas = bench.page.canvas
+    press_key(canvas, Qt.Key.Key_Minus)
+    assert canvas.zoom_percent() == 80
+    press_key(canvas, Qt.Key.Key_Plus)
+    assert canvas.zoom_percent() == 100
+    press_key(canvas, Qt.Key.Key_Minus)
+    press_key(canvas, Qt.Key.Key_0)
+    assert canvas.zoom_percent() == 100
