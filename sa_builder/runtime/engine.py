@@ -85,7 +85,6 @@ class Engine:
         self._writers = Writers()
         self.index = ThreadIndex(self._writers, folder)
         self._boxes: dict[ThreadId, Mailbox] = {}
-        self._delivering: set[ThreadId] = set()
         self._background: set[asyncio.Task[None]] = set()
 
     # the ports of the mailboxes
@@ -118,14 +117,11 @@ class Engine:
     def redact(self, text: str) -> str:
         return self._around.redact(text)
 
-    async def deliver(self, thread_id: ThreadId) -> None:
+    async def deliver(self, thread_id: ThreadId) -> bool:
         """Hand over what stands in the outbox, in order; a crash in between hands over again."""
-        if thread_id in self._delivering:
-            return
-        self._delivering.add(thread_id)
         kept: set[str] = set()
-        try:
-            sender = self.box(thread_id)
+        sender = self.box(thread_id)
+        async with sender.delivering:
             while waiting := [one for one in await sender.ask(_outbox) if one["key"] not in kept]:
                 for entry in waiting:
                     try:
@@ -137,8 +133,7 @@ class Engine:
                     done = Tx()
                     done.add("DELETE FROM outbox WHERE key=?", entry["key"])
                     await sender.database.commit(done)
-        finally:
-            self._delivering.discard(thread_id)
+        return not kept
 
     async def stop_children(self, thread_id: ThreadId) -> None:
         view = await self.box(thread_id).view()

@@ -8,7 +8,8 @@ stale; it is loaded again, in place, before anything else is decided.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar, assert_never
@@ -80,7 +81,10 @@ class Mailbox:
         self._drivers: set[asyncio.Task[None]] = set()
         self._deed: asyncio.Task[Apply] | None = None
         self._is_driving = False
+        self._wakings = 0
         self._is_closing = False
+        self.delivering = asyncio.Lock()
+        """Held by whoever hands over what stands in the outbox."""
         self.at_rest = asyncio.Event()
         self.at_rest.set()
 
@@ -116,13 +120,11 @@ class Mailbox:
         Args:
             wakes: the thread goes on with it, and is marked busy before.
         """
-        if wakes:
-            await self._ports.mark_busy(self.id)
-        async with self._lock:
-            result = await self._changed(apply, wakes=wakes)
-        if wakes:
-            self.wake()
-        return result
+        if not wakes:
+            async with self._lock:
+                return await self._changed(apply)
+        async with self._waking(), self._lock:
+            return await self._changed(apply)
 
     async def create(self, row: dict[str, Any], also: Callable[[Tx, ThreadView], None]) -> bool:
         """Store a new thread in one commit; False when it was there already.
@@ -140,7 +142,7 @@ class Mailbox:
             self._is_stale = False
             try:
                 also(tx, self._view)
-                await self._commit(tx, wakes=False)
+                await self.database.commit(tx)
             except BaseException:
                 self._view = None
                 raise
@@ -293,9 +295,8 @@ class Mailbox:
                 return
             view.set_resumes(tx, [*recent, now_us])
 
-        await self.change_view(apply)
+        await self.change_view(apply, wakes=True)
         await self._ports.deliver(self.id)
-        self.wake()
 
     async def release(self) -> None:
         """Let go of the file of a thread at rest; the next question opens it again."""
@@ -325,7 +326,7 @@ class Mailbox:
                 self._deed = asyncio.get_running_loop().create_task(_as_coroutine(deed.run()))
                 await asyncio.wait({self._deed})
                 deed = await self._advance(self._outcome(deed, self._deed))
-            await self._ports.deliver(self.id)
+            is_delivered = await self._ports.deliver(self.id)
         except Exception as error:
             sentence = self._ports.report_bug(error, f"thread {self.id}")
             self._is_stale = True
@@ -333,8 +334,8 @@ class Mailbox:
                 self._is_driving = False
                 await self._ports.note_broken(self.id, self._view, sentence)
         else:
-            if self._driver is me and self._view is not None:
-                self._ports.note_summary(self._view, at_rest=True)
+            if self._driver is me and self._view is not None and not self._wakings:
+                self._ports.note_summary(self._view, at_rest=is_delivered)
         if self._driver is me and not self._is_driving:
             self.at_rest.set()
             self._ports.note_rest()
@@ -500,7 +501,7 @@ class Mailbox:
         self._frame = None
         self._models.history = self._calls.history = None
 
-    async def _changed(self, apply: Callable[[Tx, ThreadView], T], *, wakes: bool = False) -> T:
+    async def _changed(self, apply: Callable[[Tx, ThreadView], T]) -> T:
         """One change under the lock; whatever fails on the way leaves the view stale."""
         view = await self._loaded()
         tx = Tx()
@@ -509,19 +510,28 @@ class Mailbox:
         except BaseException:
             self._is_stale = self._is_stale or bool(tx.statements)
             raise
-        await self._commit(tx, wakes=wakes)
+        await self._commit(tx)
         return result
 
     async def _change_once(
         self, is_known: Callable[[Sqlite], bool], apply: Callable[[Tx, ThreadView], None]
     ) -> None:
         """A change that wakes the thread, unless the file says it was made before."""
-        await self._ports.mark_busy(self.id)
-        async with self._lock:
+        async with self._waking(), self._lock:
             await self._loaded()
             if not await self.ask(is_known):
-                await self._changed(apply, wakes=True)
-        self.wake()
+                await self._changed(apply)
+
+    @contextlib.asynccontextmanager
+    async def _waking(self) -> AsyncGenerator[None]:
+        """A change that the thread goes on with: it is marked busy before, and woken after."""
+        self._wakings += 1
+        try:
+            await self._ports.mark_busy(self.id)
+            yield
+            self.wake()
+        finally:
+            self._wakings -= 1
 
     async def _loaded(self) -> ThreadView:
         if self._view is not None and not self._is_stale:
@@ -549,7 +559,7 @@ class Mailbox:
     def _note_message(self, tx: Tx, message: Message) -> None:
         tx.after.append(lambda: self._ports.publish(MessageStored(message=message)))
 
-    async def _commit(self, tx: Tx, *, wakes: bool) -> None:
+    async def _commit(self, tx: Tx) -> None:
         view = self._view
         assert view is not None
         view.on_message = self._note_message
@@ -561,7 +571,7 @@ class Mailbox:
             self._is_stale = True
             raise
         if tx.statements:
-            self._ports.note_summary(view, at_rest=not (wakes or self._is_driving))
+            self._ports.note_summary(view, at_rest=not (self._is_driving or self._wakings))
 
 
 def _write_nothing(tx: Tx) -> None:

@@ -70,8 +70,8 @@ class Ports(Protocol):
         """The text without the values of known secrets."""
         ...
 
-    async def deliver(self, thread_id: ThreadId) -> None:
-        """Hand over what stands in the thread's outbox."""
+    async def deliver(self, thread_id: ThreadId) -> bool:
+        """Hand over what stands in the thread's outbox; False when some of it has to wait."""
         ...
 
     async def stop_children(self, thread_id: ThreadId) -> None:

@@ -30,6 +30,8 @@ class ThreadIndex:
         self._database = writers.open(folder.registry, ensure_registry_tables)
         self._folder = folder
         self._waiting: dict[ThreadId, tuple[ThreadSummary, bool]] = {}
+        self._marked: set[ThreadId] = set()
+        """Marked busy since their last summary was noted: an older summary may not undo it."""
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -63,12 +65,14 @@ class ThreadIndex:
     def note(self, summary: ThreadSummary, *, is_busy: bool) -> None:
         """Keep a summary; written a moment later, many at once."""
         self._waiting[summary.id] = (summary, is_busy)
+        self._marked.discard(summary.id)
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(FLUSH_S, self._start_flush)
 
     async def mark_busy(self, thread_id: ThreadId) -> None:
         """Remember, before it is true, that a thread has something to do."""
+        self._marked.add(thread_id)
         tx = Tx()
         tx.add("UPDATE threads SET is_busy=1 WHERE id=? AND is_busy=0", thread_id)
         await self._database.commit(tx)
@@ -109,7 +113,7 @@ class ThreadIndex:
         if waiting:
             tx = Tx()
             for summary, is_busy in waiting.values():
-                _put(tx, summary, is_busy=is_busy)
+                _put(tx, summary, is_busy=is_busy or summary.id in self._marked)
             try:
                 await self._database.commit(tx)
             except StoreError:

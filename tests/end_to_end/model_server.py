@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections import Counter
@@ -18,7 +19,7 @@ class ModelServer:
     """Answers over HTTP until it is closed.
 
     A model call is named by whose it is and how many tool results it carries: "child 1" is the
-    child's second.
+    child's second. Any other is named by its method and path.
     """
 
     def __init__(self, mocks: Path) -> None:
@@ -65,23 +66,27 @@ class ModelServer:
         self._thread.join()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Answer one request as the mocks do."""
-        body = request.rfile.read(int(request.headers.get("content-length", 0)))
-        name = _name_of(body)
+        """Answer one request as the mocks do; one that was cut off is none."""
+        length = int(request.headers.get("content-length", 0))
+        body = request.rfile.read(length)
+        if len(body) < length:
+            return
+        name = _name_of(body) or f"{request.command} {request.path}"
         with self._lock:
-            self.calls[name or f"{request.command} {request.path}"] += 1
+            self.calls[name] += 1
             found = self._book.answer(request.command, request.path, body)
-        if name is not None and name == self.held:
+        if name == self.held:
             self.is_holding.set()
             self._closing.wait()
             return
-        request.send_response(found.status)
-        for header, value in found.headers.items():
-            request.send_header(header, value)
-        request.send_header("content-length", str(len(found.body)))
-        request.end_headers()
-        for piece in found.pieces:
-            request.wfile.write(piece)
+        with contextlib.suppress(ConnectionError):  # who asked may have been killed since
+            request.send_response(found.status)
+            for header, value in found.headers.items():
+                request.send_header(header, value)
+            request.send_header("content-length", str(len(found.body)))
+            request.end_headers()
+            for piece in found.pieces:
+                request.wfile.write(piece)
 
 
 def _name_of(body: bytes) -> str | None:
