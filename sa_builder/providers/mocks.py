@@ -6,6 +6,7 @@ import importlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,14 +40,59 @@ class _Match(BaseModel):
     nth: int | None = Field(default=None, ge=1)
     """Only the nth request, from 1, that fits the rest."""
 
-    def fits(self, method: str, url: str, texts: Sequence[str], last_words: str | None) -> bool:
+    def fits(self, method: str, url: str, sent: _Sent) -> bool:
         """Whether a request fits, but for its number."""
         return (
             (self.method is None or self.method.upper() == method.upper())
             and (self.url_contains is None or self.url_contains in url)
-            and all(any(part in text for text in texts) for part in _listed(self.body_contains))
-            and all(part in (last_words or "") for part in _listed(self.last_message_contains))
+            and all(sent.says(part) for part in _listed(self.body_contains))
+            and all(part in (sent.last_words or "") for part in _listed(self.last_message_contains))
         )
+
+
+class _Sent:
+    """A request's body, read only as far as some mock asks about it."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+    def says(self, part: str) -> bool:
+        """Whether a text stands in the body as it was sent, or in a string of its JSON."""
+        return any(part in text for text in self._texts)
+
+    @cached_property
+    def last_words(self) -> str | None:
+        """The text of a model request's last message; None when it is no model request."""
+        value = self._json
+        messages = cast(dict[str, object], value).get("messages") if _is_object(value) else None
+        if not isinstance(messages, list) or not messages:
+            return None
+        last = cast(list[object], messages)[-1]
+        content = cast(dict[str, object], last).get("content") if _is_object(last) else None
+        return content if isinstance(content, str) else ""
+
+    @cached_property
+    def _json(self) -> object:
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return _NO_JSON
+
+    @cached_property
+    def _texts(self) -> Sequence[str]:
+        text = self.body.decode("utf-8", "replace")
+        if self._json is _NO_JSON:
+            return (text,)
+        strings: list[str] = []
+        _collect(self._json, strings)
+        return (text, "\n".join(strings))
+
+
+_NO_JSON = object()
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _listed(wanted: str | Sequence[str]) -> Sequence[str]:
@@ -133,17 +179,16 @@ class MockBook:
         Raises:
             ProviderError: none fits ("no_mock"), with an entry ready to paste.
         """
-        texts = _texts_of(body)
-        last_words = _last_words(body)
+        sent = _Sent(body)
         chosen: _Mock | None = None
         for place, mock in enumerate(self._mocks):
-            if mock.match.fits(method, url, texts, last_words):
+            if mock.match.fits(method, url, sent):
                 self._seen[place] += 1
                 nth = mock.match.nth
                 if chosen is None and (nth is None or nth == self._seen[place]):
                     chosen = mock
         if chosen is None:
-            skeleton = json.dumps(_skeleton(method, url, body), ensure_ascii=False)
+            skeleton = json.dumps(_skeleton(method, url, sent.last_words), ensure_ascii=False)
             raise ProviderError(
                 "no_mock",
                 f"Test mode has no mock for {method.upper()} {url}.",
@@ -183,18 +228,6 @@ def _json_or_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _texts_of(body: bytes) -> Sequence[str]:
-    """The body as it was sent and, of JSON, the strings in it without their escapes."""
-    text = body.decode("utf-8", "replace")
-    try:
-        value: object = json.loads(text)
-    except ValueError:
-        return (text,)
-    strings: list[str] = []
-    _collect(value, strings)
-    return (text, "\n".join(strings))
-
-
 def _collect(value: object, strings: list[str]) -> None:
     if isinstance(value, str):
         strings.append(value)
@@ -206,28 +239,11 @@ def _collect(value: object, strings: list[str]) -> None:
             _collect(item, strings)
 
 
-def _skeleton(method: str, url: str, body: bytes) -> dict[str, Any]:
+def _skeleton(method: str, url: str, said: str | None) -> dict[str, Any]:
     match: dict[str, Any] = {"method": method.upper(), "url_contains": url.partition("?")[0]}
-    said = _last_words(body)
     if said is None:
         return {"match": match, "status": 200, "body": {}}
     if said:
         match["body_contains"] = shorten(said, 60).rstrip("…")
     delta = {"choices": [{"index": 0, "delta": {"content": "…"}, "finish_reason": "stop"}]}
     return {"match": match, "stream": [delta]}
-
-
-def _last_words(body: bytes) -> str | None:
-    """The text of a model request's last message; None when it is no model request."""
-    try:
-        value: object = json.loads(body)
-    except ValueError:
-        return None
-    if not isinstance(value, dict):
-        return None
-    messages = cast(dict[str, object], value).get("messages")
-    if not isinstance(messages, list) or not messages:
-        return None
-    last = cast(list[object], messages)[-1]
-    content = cast(dict[str, object], last).get("content") if isinstance(last, dict) else None
-    return content if isinstance(content, str) else ""

@@ -19,7 +19,7 @@ from sa_builder.providers.chat_stream import ChatAssembler
 from sa_builder.providers.failures import failure_of_response
 from sa_builder.providers.sse import SseDecoder
 from sa_builder.util.clock import Clock
-from sa_builder.util.frames import sanitize_tree
+from sa_builder.util.frames import safe_json
 from sa_builder.util.redact import MARK, SHORTEST_CHARS, Redactor, redact_headers
 
 if TYPE_CHECKING:
@@ -305,4 +305,4 @@ def _body(name: Wire, request: ModelRequest) -> bytes:
     elif "effort" in reasoning:
         body["reasoning_effort"] = reasoning["effort"]
     body.update(request.options)
-    return json.dumps(sanitize_tree(body), ensure_ascii=False, separators=(",", ":")).encode()
+    return safe_json(body).encode()

@@ -44,10 +44,19 @@ def pack(value: Mapping[str, Any]) -> bytes:
         TypeError: a value is not JSON.
         ValueError: it is longer than any frame may be.
     """
+    return pack_bytes(safe_json(value).encode())
+
+
+def safe_json(value: Any) -> str:
+    """JSON text, its strings made safe; a value that is safe already is not walked.
+
+    Raises:
+        TypeError: a value is not JSON.
+    """
     text = _ENCODER.encode(value)
     if "\\u0000" in text or sanitize(text) is not text:
-        text = _ENCODER.encode(sanitize_tree(value))
-    return pack_bytes(text.encode())
+        return _ENCODER.encode(sanitize_tree(value))
+    return text
 
 
 def pack_bytes(body: bytes) -> bytes:
