@@ -22,6 +22,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("built", "scene built", "≤ 250"),
     ("pan", "pan step at 100 %", "≤ 8"),
     ("zoom", "zoom step about 100 %", "≤ 8"),
+    ("new_zoom", "the same, to a zoom not seen before", ""),
     ("repaint", "whole repaint at 100 %", ""),
     ("fit", "fit all, whole repaint", "≤ 16"),
     ("drag", "drag-a-node step", "≤ 2"),

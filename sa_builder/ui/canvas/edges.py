@@ -32,6 +32,8 @@ class Trace(QGraphicsItem):
         self._is_dim = False
         self._is_hovered = False
         self._path: QPainterPath | None = None
+        self._arrow = QPolygonF()
+        """Made with the path."""
         self._hit: QPainterPath | None = None
         self._legs: list[QRectF] = []
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
@@ -125,7 +127,10 @@ class Trace(QGraphicsItem):
     def _drawn_path(self) -> QPainterPath:
         if self._path is None:
             points = self.corners.toList()
-            points[-1] = QPointF(points[-1].x() - 7, points[-1].y())
+            tip = points[-1]
+            x, y = tip.x(), tip.y()
+            self._arrow = QPolygonF([tip, QPointF(x - 8, y - 4.5), QPointF(x - 8, y + 4.5)])
+            points[-1] = QPointF(x - 7, y)
             self._path = rounded_route(points)
         return self._path
 
@@ -149,11 +154,7 @@ class Trace(QGraphicsItem):
         else:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._look.brush(token))
-            painter.drawPolygon(
-                QPolygonF(
-                    [tip, QPointF(tip.x() - 8, tip.y() - 4.5), QPointF(tip.x() - 8, tip.y() + 4.5)]
-                )
-            )
+            painter.drawPolygon(self._arrow)
 
     def _paint_plate(self, painter: QPainter, token: str) -> None:
         rect = self._plate_rect

@@ -41,6 +41,15 @@ class Floating:
             widget.move(home)
         self._homes = {}
 
+    def announce_repaint(self) -> None:
+        """Before all of the viewport is painted anew.
+
+        Of two dirty widgets Qt paints an opaque parent by itself when it was the first to ask, and
+        then its children with what lies under them a second time.
+        """
+        self.zoom_control.update()
+        self.minimap.update()
+
     def place(self, room: QSize, *, has_cards: bool) -> None:
         """Put all into their corners of a canvas of this size."""
         self.put_back()

@@ -195,6 +195,7 @@ class Canvas(QGraphicsView):
         self._is_fitted = False
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
         factor = wanted / self.transform().m11()
+        self._floating.announce_repaint()
         self.scale(factor, factor)
         self._note_zoom()
 

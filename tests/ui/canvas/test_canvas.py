@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsItem
@@ -29,10 +29,12 @@ class Paints(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.region = QRegion()
+        self.count = 0
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QPaintEvent):
             self.region = self.region.united(event.region())
+            self.count += 1
         return False
 
 
@@ -75,6 +77,11 @@ def _pan(canvas: Canvas, qtbot: QtBot, by: int) -> QRegion:
     return watch.region
 
 
+def _paint_what_waits(canvas: Canvas) -> None:
+    QCoreApplication.sendPostedEvents()
+    QCoreApplication.sendEvent(canvas.window(), QEvent(QEvent.Type.UpdateRequest))
+
+
 def test_what_floats_stays_in_its_corner_when_the_canvas_is_panned(
     canvas: Canvas, qtbot: QtBot
 ) -> None:
@@ -92,6 +99,19 @@ def test_a_pan_paints_a_strip_and_what_floats_only(canvas: Canvas, qtbot: QtBot)
 
     viewport = canvas.viewport()
     assert _area(region) < viewport.width() * viewport.height() / 3
+
+
+def test_a_zoom_paints_each_place_once(canvas: Canvas) -> None:
+    _paint_what_waits(canvas)
+    watch = Paints()
+    canvas.viewport().installEventFilter(watch)
+
+    for factor in (1.1, 1 / 1.1, 1.1):
+        canvas.zoom_by(factor)
+        _paint_what_waits(canvas)
+
+    canvas.viewport().removeEventFilter(watch)
+    assert watch.count == 3
 
 
 def test_a_moved_card_is_told_with_its_place_and_its_traces_follow(
