@@ -199,7 +199,8 @@ class Project:
 def _hash_of(sources: Iterable[Source]) -> str:
     whole = hashlib.sha256()
     for source in sorted(sources, key=lambda source: source.module):
-        whole.update(f"{source.relative_path}\0{source.content_hash}\n".encode())
+        line = f"{source.relative_path}\0{source.content_hash}\n"
+        whole.update(line.encode("utf-8", "surrogateescape"))
     return whole.hexdigest()
 
 

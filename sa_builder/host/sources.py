@@ -128,10 +128,16 @@ class Sources:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 yield from self._files(entry.path, f"{package}.{entry.name}", folders)
-            elif ending == ".py" and "." not in stem and entry.is_file():
+            elif ending == ".py" and "." not in stem:
+                try:
+                    stamp = _stamp(entry.stat()) if entry.is_file() else None
+                except OSError:
+                    continue  # it went away, or is a link to itself
+                if stamp is None:
+                    continue
                 is_package = stem == "__init__"
                 module = package if is_package else f"{package}.{stem}"
-                yield module, entry.path, is_package, _stamp(entry.stat())
+                yield module, entry.path, is_package, stamp
 
     def _read_if_other(self, known: Source) -> Source | None:
         """A file that may have been saved twice within one tick of the clock."""
@@ -152,8 +158,10 @@ class Sources:
             tree = ast.parse(content, str(path))
             code = compile(tree, str(path), "exec", dont_inherit=True)
             imports = imports_of(tree, module=module, is_package=is_package)
-        except (SyntaxError, ValueError, RecursionError) as found:
-            error = found if isinstance(found, SyntaxError) else ValueError(str(found))
+        except (SyntaxError, ValueError) as found:
+            error = found
+        except (RecursionError, MemoryError):  # both are how CPython says it
+            code, error = None, ValueError("it is nested too deeply for Python")
         return Source(
             module=module,
             path=path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import py_compile
 from collections.abc import Sequence
 
@@ -242,3 +243,28 @@ async def test_agents_means_this_project_and_print_at_import_harms_nothing(
 
     assert (await sandbox.call("a")).result == f'["{sandbox.root}/agents"]'
     assert (await sandbox.call("b")).captured_output == ""
+
+
+@pytest.mark.parametrize("text", ["x = " + "-" * 200_000 + "1\n", "x = " + "(" * 5_000])
+async def test_a_file_nested_too_deeply_for_python_is_its_own_problem(
+    text: str, sandbox: Sandbox
+) -> None:
+    sandbox.write("tools/deep.py", text)
+
+    problem = await only_problem(sandbox)
+
+    assert problem.path == "agents/tools/deep.py"
+    assert "nested" in problem.sentence
+
+
+async def test_links_and_names_that_no_module_can_have_hold_nothing_up(sandbox: Sandbox) -> None:
+    folder = sandbox.root / "agents/tools"
+    sandbox.tool("good", "return 'fine'")
+    (folder / "loop.py").symlink_to("loop.py")
+    (folder / "dangling.py").symlink_to("nowhere.py")
+    (folder / os.fsdecode(b"_b\xffd.py")).write_text("x = 1\n")
+
+    manifest = await load(sandbox)
+
+    assert names(manifest) == ["good"]
+    assert not manifest.problems
