@@ -201,10 +201,10 @@ class HostLink:
                 return manifest
             last = loading.path or last
             _log.warning(
-                "The code host ended (%s) while it imported %s: %s",
+                "The code host ended (%s) while it imported %s%s",
                 process.how_it_ended(),
                 last,
-                process.last_words(),
+                _final_line(process.last_words()),
             )
             if loading.path is not None and not others_ran:
                 self._skipped[loading.path] = loading.fingerprint
@@ -467,3 +467,9 @@ class _Accusation:
     """The call that did not end; None when only the loop is known to be held."""
     deed: str
     timer: asyncio.TimerHandle
+
+
+def _final_line(words: str) -> str:
+    """What a process said last, as the end of a sentence."""
+    lines = words.strip().splitlines()
+    return f": {lines[-1].rstrip('.')}." if lines else "."
