@@ -6,16 +6,30 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from sa_builder.errors import ProjectError
+
 TEST_MODE = "SA_TEST_MODE"
 _OFF = ("", "0", "false", "no", "off")
 
 
 def read_env_file(path: Path) -> dict[str, str]:
-    """NAME=value lines; blank lines and those that begin with # are passed over."""
+    """NAME=value lines; blank lines and those that begin with # are passed over.
+
+    Raises:
+        ProjectError: there is something of this name, but no text that can be read.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        if not path.exists():
+            return {}
+        if not path.is_file():
+            raise _unreadable(path, "it is not a file")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, "it is not UTF-8 text") from error
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, mark, value = line.strip().removeprefix("export ").partition("=")
@@ -25,6 +39,14 @@ def read_env_file(path: Path) -> dict[str, str]:
                 value = value[1:-1]
             found[name.strip()] = value
     return found
+
+
+def _unreadable(path: Path, why: str) -> ProjectError:
+    return ProjectError(
+        f"The file {path.name} of the project cannot be read: {why}.",
+        act="Write NAME=value lines into it, or remove it.",
+        code="environment.unreadable",
+    )
 
 
 class ProjectEnvironment:
