@@ -6,6 +6,7 @@ Exit codes: 0 done (of `run`: answered), 1 failed, 2 called wrongly, 3 parked (w
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
@@ -57,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    stdout: object = sys.stdout
+    if isinstance(stdout, io.TextIOWrapper):
+        stdout.reconfigure(errors="backslashreplace")
     if words[:1] == ["--version"]:
         print(f"sa-builder {VERSION}")
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -29,8 +30,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    """Print one JSON document, with escapes where stdout cannot say it otherwise."""
+    document = plain(value)
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=2)
+    print(text)
 
 
 def plain(value: object) -> Any:

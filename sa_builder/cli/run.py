@@ -125,31 +125,52 @@ class Printer:
         self.thread_id: ThreadId | None = None
         self._silent = silent
         self._streamed: set[str] = set()
-        self._open = False
+        self._open: str | None = None
+        self._fault: OSError | None = None
 
     def on_event(self, event: Event) -> None:
-        """Print what belongs to the thread; called on the event loop, in order."""
-        if self._silent or self.thread_id is None:
+        """Print what belongs to the thread; called on the event loop, in order.
+
+        A stdout that takes nothing more never disturbs the run; `end` says so.
+        """
+        if self._silent or self.thread_id is None or self._fault is not None:
             return
+        try:
+            self._print(event)
+        except OSError as error:
+            self._fault = error
+
+    def _print(self, event: Event) -> None:
         if isinstance(event, MessageDelta) and event.thread_id == self.thread_id:
             if event.text:
+                if event.message_id != self._open:
+                    self._end_line()
                 self._streamed.add(event.message_id)
-                self._open = True
+                self._open = event.message_id
                 print(event.text, end="", flush=True)
         elif isinstance(event, MessageStored) and event.message.thread_id == self.thread_id:
             self._on_message(event.message)
 
     def end(self) -> None:
-        """Finish the line."""
-        if self._open:
+        """Finish the line.
+
+        Raises:
+            OSError: stdout took nothing more at some time before.
+        """
+        if self._fault is not None:
+            raise self._fault
+        self._end_line()
+
+    def _end_line(self) -> None:
+        if self._open is not None:
             print(flush=True)
-            self._open = False
+            self._open = None
 
     def _on_message(self, message: Message) -> None:
         if message.role != "assistant" or message.silent or message.depth or not message.content:
             return
         if message.id in self._streamed:
-            self.end()
+            self._end_line()
         elif message.status == "completed":
             print(message.content, flush=True)
             self._streamed.add(message.id)
@@ -188,7 +209,8 @@ async def _document(service: Service, summary: ThreadSummary) -> dict[str, Any]:
 def _report(summary: ThreadSummary, failure: str | None) -> int:
     reason = (summary.state_reason or "").rstrip(".")
     if summary.state == "failed" or failure is not None:
-        print(f"It failed: {failure or reason or 'the log says why'}.", file=sys.stderr)
+        why = (failure or reason or "the log says why").rstrip(".")
+        print(f"It failed: {why}.", file=sys.stderr)
         return FAILED
     if summary.state == "parked":
         print(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from sa_builder.cli.main import main
 from tests.cli.conftest import Command
 
 QUESTION = "Triage issue 42 in acme/widgets"
@@ -123,3 +126,40 @@ def test_a_dead_network_is_a_sentence(command: Command, sample: Path) -> None:
     assert said.code == 1
     assert said.err.count("\n") == 1
     assert "127.0.0.1:9" in said.err
+
+
+def test_a_stdout_that_knows_few_characters_gets_escapes(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    for words in ((), ("--json",)):
+        said = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+        monkeypatch.setattr(sys, "stdout", said)
+        question = ["run", "echo_once", "-m", "ü\U0001f600", "--project", str(sample), *words]
+        assert main(question) == 0
+        said.seek(0)
+        shown.append(said.read())
+
+    assert shown[0] == "Received: \\xfc\\U0001f600\n"
+    messages = json.loads(shown[1])["messages"]
+    assert messages[1]["content"] == "Received: ü\U0001f600"
+
+
+class ClosedPipe(io.TextIOBase):
+    """A stdout whose reader has gone."""
+
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_reader_that_leaves_ends_the_output_and_not_the_run(
+    command: Command, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", ClosedPipe())
+        code = main(["run", "weather_agent", "-m", "Weather in Paris?", "--project", str(sample)])
+
+    assert code == 1
+    rows = json.loads(command("threads", "--json", "--project", sample).out)["rows"]
+    assert [row["state"] for row in rows] == ["awaiting_human"]
+    assert rows[0]["preview"].startswith("In Paris")
