@@ -166,6 +166,8 @@ class MockBook:
                 raise _unreadable(name, f"entry {place}: {first['msg']}") from error
             except ValueError as error:
                 raise _unreadable(name, str(error)) from error
+            except RecursionError as error:
+                raise _unreadable(name, "it is nested too deeply") from error
         return cls(mocks)
 
     @property

@@ -95,6 +95,7 @@ def test_no_mock_gives_a_skeleton_that_fits_once_pasted(tmp_path: Path) -> None:
         ('{"mach": {}}', "0.mach"),
         ('[{"status": 20}]', "0.status"),
         ("3", "0"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_an_unreadable_file_is_loud(text: str, words: str, tmp_path: Path) -> None:
