@@ -124,7 +124,8 @@ def _checked(model: ModelDefinition, endpoint: Callable[[str], str], base_url: s
     """The endpoint of a base URL that names a host to speak HTTP with."""
     try:
         parts = urlsplit(base_url)
-        if parts.scheme in ("http", "https") and parts.hostname:
+        has_port = parts.port is None or parts.port > 0
+        if parts.scheme in ("http", "https") and parts.hostname and has_port:
             return endpoint(base_url)
     except ValueError:
         pass  # said below, with every other address that is none

@@ -34,12 +34,14 @@ Wire = Literal["openrouter", "openai", "compatible", "offline"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a call may take, in seconds."""
+    """How long a call may take, in seconds, and how much it may answer."""
 
     connect_s: float = 10.0
     read_s: float = 120.0
     """Between two pieces of the answer, and before the first."""
     total_s: float = 900.0
+    most_bytes: int = 128 * 1024 * 1024
+    """Of the answer's body, which is kept whole; the longest real ones stay below half of it."""
 
 
 def endpoint_of(base_url: str) -> str:
@@ -150,6 +152,8 @@ class ChatCompletions:
         is_stream: bool | None = None
         async with aclosing(self._pieces(response, assembler, deadline)) as pieces:
             async for piece in pieces:
+                if len(exchange.response_body) + len(piece) > self._limits.most_bytes:
+                    raise self._endless(assembler)
                 exchange.response_body += piece
                 if is_stream is None:
                     is_stream = _looks_like_stream(response.headers, exchange.response_body)
@@ -253,6 +257,15 @@ class ChatCompletions:
             "truncated",
             f"{self._name} broke off before the answer was whole: {why}.",
             partial_content=partial,
+        )
+
+    def _endless(self, assembler: ChatAssembler) -> ProviderError:
+        most_mb = self._limits.most_bytes / 1_000_000
+        return ProviderError(
+            "invalid_request",
+            f"{self._name} sent more than {most_mb:.3g} MB and came to no end.",
+            act="Check the base URL and the model.",
+            partial_content=assembler.partial_content,
         )
 
     def _hide_key(self, exchange: Exchange) -> None:

@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import httpx
 import pytest
 
-from sa_builder.providers.base import Provider, ProviderError
+from sa_builder.providers.base import Exchange, Provider, ProviderError
+from sa_builder.providers.openai import ChatCompletions, Limits
+from sa_builder.util.clock import FakeClock
 from tests.providers.conftest import RawServer, listen
 
 
@@ -335,3 +338,24 @@ async def test_what_cannot_be_read_is_refused_in_words(
 
     assert caught.value.error_code == "unreadable"
     assert "compatible sent" in caught.value.sentence
+
+
+async def test_an_endless_answer_is_given_up_and_not_asked_for_again(server: RawServer) -> None:
+    server.streams(HELLO, *[b"x" * 1_000] * 20, 1.0)
+    async with httpx.AsyncClient() as client:
+        provider = ChatCompletions(
+            name="compatible",
+            endpoint=server.url,
+            key=None,
+            client=client,
+            clock=FakeClock(),
+            limits=Limits(most_bytes=10_000),
+        )
+        exchange = Exchange()
+
+        with pytest.raises(ProviderError, match=r"more than 0\.01 MB") as caught:
+            await listen(provider, exchange=exchange)
+
+    assert not caught.value.retryable
+    assert caught.value.partial_content == "Hello"
+    assert len(exchange.response_body) <= 10_000

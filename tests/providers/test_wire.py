@@ -251,6 +251,15 @@ async def test_an_address_that_is_none_is_refused_in_words(providers: Providers)
         assert error.error_code in ("invalid_request", "network")
 
 
+@pytest.mark.parametrize("port", ["0", "99999", "x"])
+def test_a_port_that_is_none_is_refused_before_any_call(port: str, providers: Providers) -> None:
+    address = f"http://127.0.0.1:{port}/v1"
+    model = ModelDefinition(name="m", provider="compatible", model="t", base_url=address)
+
+    with pytest.raises(ProviderError, match="has the base URL"):
+        providers.open(model, unset, None)
+
+
 def test_base_urls_may_end_in_either_way() -> None:
     whole = "https://api.example/v1/chat/completions"
 
