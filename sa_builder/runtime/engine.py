@@ -83,7 +83,9 @@ class Engine:
         self._publish = publish
         self._note_rest = note_rest
         self._writers = Writers()
-        self.index = ThreadIndex(self._writers, folder)
+        self.index = ThreadIndex(self._writers, folder, self._tell_summary)
+        self._told: dict[ThreadId, tuple[str, str | None]] = {}
+        """What listeners know of the states of threads that are under way."""
         self._boxes: dict[ThreadId, Mailbox] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -142,11 +144,20 @@ class Engine:
                 await self.box(reference).stop()
 
     def note_summary(self, view: ThreadView, *, at_rest: bool) -> None:
+        state = (view.row["state"], view.row["state_reason"])
+        if not at_rest and self._told.get(view.id) == state:
+            self.index.note_row(view.row, is_busy=True)  # told with others a moment later
+            return
+        self._told[view.id] = state
         summary = view.summary()
         self.index.note(summary, is_busy=not at_rest)
-        self._publish(ThreadChanged(summary=summary))
+        self._tell_summary(summary)
         if at_rest:
+            self._told.pop(view.id, None)
             self._trim()
+
+    def _tell_summary(self, summary: ThreadSummary) -> None:
+        self._publish(ThreadChanged(summary=summary))
 
     async def note_broken(
         self, thread_id: ThreadId, view: ThreadView | None, sentence: str

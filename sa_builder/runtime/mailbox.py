@@ -142,6 +142,7 @@ class Mailbox:
             self._is_stale = False
             try:
                 also(tx, self._view)
+                self._view.write_row(tx)
                 await self.database.commit(tx)
             except BaseException:
                 self._view = None
@@ -508,7 +509,7 @@ class Mailbox:
         try:
             result = apply(tx, view)
         except BaseException:
-            self._is_stale = self._is_stale or bool(tx.statements)
+            self._is_stale = self._is_stale or bool(tx.statements or view.unwritten)
             raise
         await self._commit(tx)
         return result
@@ -563,6 +564,7 @@ class Mailbox:
         view = self._view
         assert view is not None
         view.on_message = self._note_message
+        view.write_row(tx)
         try:
             await self.database.commit(tx)
         except asyncio.CancelledError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -55,6 +55,29 @@ class Streamed:
     reasoning: list[str] = field(default_factory=list[str])
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What is the same in every request of a frame, and is stored once."""
+
+    frame: TurnFrame
+    specs: Sequence[ToolSpec]
+    prompt_parts_json: str
+    prompt_hash: str
+    schema_hash: str | None
+
+    @classmethod
+    def of(cls, tx: Tx, frame: TurnFrame) -> Offer:
+        specs = tool_specs(frame)
+        schema = rows.json_text([_wire_tool(spec) for spec in specs]) if specs else None
+        return cls(
+            frame=frame,
+            specs=specs,
+            prompt_parts_json=rows.json_text(list(frame.prompt_parts)),
+            prompt_hash=_blob(tx, frame.system_prompt),
+            schema_hash=_blob(tx, schema) if schema else None,
+        )
+
+
 class ModelStep:
     """Makes the model acts of one thread's turns."""
 
@@ -70,6 +93,7 @@ class ModelStep:
         self._logs = logs
         self._commit = commit
         self._bodies = BodyChain()
+        self._offer: Offer | None = None
         self.history: History | None = None
         self._now: Streamed | None = None
 
@@ -92,6 +116,7 @@ class ModelStep:
     def forget_bodies(self) -> None:
         """Store the next request whole: which of those before it were written is not sure."""
         self._bodies = BodyChain()
+        self._offer = None
 
     async def run(self, view: ThreadView, frame: TurnFrame, act: ActView) -> Apply:
         """Call the model, again where that may help, then its fallbacks in order."""
@@ -186,7 +211,8 @@ class ModelStep:
         now = self._now
         provider = self._ports.provider(model, view, frame)
         now.exchange.sent_at_us = self._ports.clock.monotonic_us()
-        request = _request(model, frame, self.history)
+        assert self._offer is not None
+        request = _request(model, frame, self._offer.specs, self.history)
         async for chunk in provider.stream(request, now.exchange):
             match chunk:
                 case ContentDelta():
@@ -239,9 +265,9 @@ class ModelStep:
         retry_of: LogId | None,
     ) -> LogId:
         assert frame.prompt is not None
-        prompt_hash = _blob(tx, frame.system_prompt)
-        specs = tool_specs(frame)
-        schema = rows.json_text([_wire_tool(spec) for spec in specs]) if specs else None
+        if self._offer is None or self._offer.frame is not frame:
+            self._offer = Offer.of(tx, frame)
+        offer = self._offer
         return self._logs.begin(
             tx,
             view,
@@ -253,10 +279,10 @@ class ModelStep:
             model=model.model,
             model_name=model.name,
             prompt_name=frame.prompt.name,
-            prompt_parts_json=rows.json_text(list(frame.prompt_parts)),
+            prompt_parts_json=offer.prompt_parts_json,
             retry_of_log_id=retry_of,
-            system_prompt_hash=prompt_hash,
-            tools_schema_hash=_blob(tx, schema) if schema else None,
+            system_prompt_hash=offer.prompt_hash,
+            tools_schema_hash=offer.schema_hash,
             definitions_hash=frame.definitions_hash,
         )
 
@@ -444,10 +470,11 @@ def _wire_tool(spec: ToolSpec) -> dict[str, object]:
     }
 
 
-def _request(model: ModelDefinition, frame: TurnFrame, history: History) -> ModelRequest:
+def _request(
+    model: ModelDefinition, frame: TurnFrame, specs: Sequence[ToolSpec], history: History
+) -> ModelRequest:
     prompt = frame.prompt
     assert prompt is not None
-    specs = tool_specs(frame)
     choice = prompt.tool_choice
     return ModelRequest(
         model=model.model,

@@ -86,6 +86,8 @@ class ThreadView:
     last_log_id: int
     last_text: str
     """The last visible words, whole."""
+    unwritten: dict[str, Value] = field(default_factory=dict[str, Value])
+    """Columns of `row` that were set and stand in no commit yet."""
     on_message: Callable[[Tx, Message], None] | None = None
     """Told of every message that is stored, with the commit it belongs to."""
 
@@ -124,10 +126,18 @@ class ThreadView:
 
     def set(self, tx: Tx, **values: Value) -> None:
         """Change columns of the thread's row, here and in the commit."""
-        changed = {name: value for name, value in values.items() if self.row[name] != value}
-        if changed:
-            self.row.update(changed)
+        for name, value in values.items():
+            if self.row[name] != value:
+                self.row[name] = value
+                self.unwritten[name] = value
+
+    def write_row(self, tx: Tx) -> None:
+        """Add what was set since the last commit to this one, as its last statement."""
+        if self.unwritten:
+            # The order of columns makes the statement's text, which is prepared once.
+            changed = {name: self.unwritten[name] for name in sorted(self.unwritten)}
             rows.update(tx, "thread", "id", self.id, changed)
+            self.unwritten = {}
 
     def set_state(self, tx: Tx, state: ThreadState, reason: str | None = None) -> None:
         """Say what the thread does now."""

@@ -70,7 +70,7 @@ class Database:
             )
             while not writing.done():
                 try:
-                    await asyncio.wait({writing})
+                    await asyncio.shield(writing)
                 except asyncio.CancelledError:
                     was_cancelled = True
             writing.result()

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 from sa_builder.errors import StoreError
 from sa_builder.spec.threads import ThreadPage, ThreadQuery, ThreadSummary
 from sa_builder.store.database import Tx, Writers
 from sa_builder.store.layout import DataFolder
-from sa_builder.store.rows import upsert
+from sa_builder.store.rows import read_summary, upsert
 from sa_builder.store.schema import ensure_registry_tables
-from sa_builder.store.sqlite import Sqlite, SqliteError, Value, explained
+from sa_builder.store.sqlite import Row, Sqlite, SqliteError, Value, explained
 from sa_builder.store.thread_reader import ThreadReader
 from sa_builder.util.ids import ThreadId
 
@@ -26,10 +27,21 @@ FLUSH_S = 0.05
 class ThreadIndex:
     """The registry of one project, written by its one runtime."""
 
-    def __init__(self, writers: Writers, folder: DataFolder) -> None:
+    def __init__(
+        self,
+        writers: Writers,
+        folder: DataFolder,
+        tell: Callable[[ThreadSummary], None] | None = None,
+    ) -> None:
+        """Prepare; nothing is opened before `open`.
+
+        Args:
+            tell: told the summaries that were noted by row, when they are written.
+        """
+        self._tell = tell
         self._database = writers.open(folder.registry, ensure_registry_tables)
         self._folder = folder
-        self._waiting: dict[ThreadId, tuple[ThreadSummary, bool]] = {}
+        self._waiting: dict[ThreadId, tuple[ThreadSummary | Row, bool]] = {}
         self._marked: set[ThreadId] = set()
         """Marked busy since their last summary was noted: an older summary may not undo it."""
         self._timer: asyncio.TimerHandle | None = None
@@ -64,8 +76,15 @@ class ThreadIndex:
 
     def note(self, summary: ThreadSummary, *, is_busy: bool) -> None:
         """Keep a summary; written a moment later, many at once."""
-        self._waiting[summary.id] = (summary, is_busy)
-        self._marked.discard(summary.id)
+        self._note(summary.id, summary, is_busy)
+
+    def note_row(self, row: Row, *, is_busy: bool) -> None:
+        """The same from a thread's own row, of which a summary is made when it is written."""
+        self._note(ThreadId(row["id"]), dict(row), is_busy)
+
+    def _note(self, thread_id: ThreadId, what: ThreadSummary | Row, is_busy: bool) -> None:
+        self._waiting[thread_id] = (what, is_busy)
+        self._marked.discard(thread_id)
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(FLUSH_S, self._start_flush)
@@ -80,7 +99,7 @@ class ThreadIndex:
     async def mark_broken(self, thread_id: ThreadId, sentence: str) -> ThreadSummary | None:
         """Say in the list why a thread cannot go on; None when the list does not know it."""
         if thread_id in self._waiting:
-            known = self._waiting[thread_id][0]
+            known = _summary_of(self._waiting[thread_id][0])
         else:
             found = await self._database.ask(
                 lambda file: file.rows("SELECT summary_json FROM threads WHERE id=?", (thread_id,))
@@ -112,7 +131,10 @@ class ThreadIndex:
         waiting, self._waiting = self._waiting, {}
         if waiting:
             tx = Tx()
-            for summary, is_busy in waiting.values():
+            for what, is_busy in waiting.values():
+                summary = _summary_of(what)
+                if what is not summary and self._tell is not None:
+                    self._tell(summary)
                 _put(tx, summary, is_busy=is_busy or summary.id in self._marked)
             try:
                 await self._database.commit(tx)
@@ -149,6 +171,10 @@ class ThreadIndex:
         finally:
             reader.close()
         return True
+
+
+def _summary_of(what: ThreadSummary | Row) -> ThreadSummary:
+    return what if isinstance(what, ThreadSummary) else read_summary(what)
 
 
 def _ids(file: Sqlite) -> list[str]:

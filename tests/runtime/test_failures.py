@@ -8,6 +8,7 @@ import pytest
 
 from sa_builder.providers.base import ProviderError, ProviderErrorCode
 from sa_builder.spec import Side, Variable
+from sa_builder.util.clock import FakeClock
 from tests.runtime.conftest import MakeWorld
 from tests.runtime.shapes import agent, chat, model, prompt, tool
 from tests.runtime.world import Gate, RawJson, State, World, calls
@@ -279,6 +280,7 @@ async def test_cuts_that_lie_far_apart_do_not_park_a_turn(make_world: MakeWorld)
     await world.send(thread, "hi")
     for gate in gates:
         await gate.arrival()
+        assert isinstance(world.clock, FakeClock)
         world.clock.advance(seconds=601)
         await world.restart()
 

@@ -35,7 +35,7 @@ from sa_builder.spec.registry import Registry
 from sa_builder.spec.threads import CreateThread, MessageQuery, SendMessage, ThreadSummary
 from sa_builder.store.layout import DataFolder
 from sa_builder.store.thread_reader import ThreadReader
-from sa_builder.util.clock import FakeClock
+from sa_builder.util.clock import Clock, FakeClock
 from sa_builder.util.ids import LogId, ThreadId
 
 PATIENCE_S = 10
@@ -200,12 +200,14 @@ class InProcessHost:
 class World:
     """A project's engine over real files; the `Surroundings` it asks are this object."""
 
-    def __init__(self, root: Path, definitions: Sequence[AnyDefinition]) -> None:
+    def __init__(
+        self, root: Path, definitions: Sequence[AnyDefinition], clock: Clock | None = None
+    ) -> None:
         self.folder = DataFolder(root)
         self.folder.make()
         self.definitions = Registry(definitions, content_hash="x")
         self.models = Models()
-        self.clock = FakeClock()
+        self.clock: Clock = clock or FakeClock()
         self.events: list[Event] = []
         self.variables: dict[str, str] = {}
         self.unfinished: list[ThreadId] = []
