@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -33,6 +34,8 @@ from sa_builder.ui.theme import Theme
 
 Point = tuple[float, float]
 LEAST_ZOOM, MOST_ZOOM = 0.1, 3.0
+_ZOOM_STEP = 1.0015
+"""For each of the 120 parts of a wheel's notch."""
 _BANNER_PX = 40
 
 
@@ -194,9 +197,10 @@ class Canvas(QGraphicsView):
         """Zoom about the cursor, or the middle."""
         self._is_fitted = False
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
-        factor = wanted / self.transform().m11()
+        # A whole number of steps: zooming back meets the very zoom whose faces and glyphs are kept.
+        wanted = _ZOOM_STEP ** round(math.log(wanted, _ZOOM_STEP))
         self._floating.announce_repaint()
-        self.scale(factor, factor)
+        self.setTransform(QTransform.fromScale(wanted, wanted))
         self._note_zoom()
 
     def zoom_to_full(self) -> None:
@@ -354,7 +358,7 @@ class Canvas(QGraphicsView):
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.zoom_by(1.0015 ** delta.y())
+            self.zoom_by(_ZOOM_STEP ** delta.y())
         else:
             self._pan(delta.x() / 2, delta.y() / 2)
         event.accept()

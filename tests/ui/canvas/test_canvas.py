@@ -114,6 +114,17 @@ def test_a_zoom_paints_each_place_once(canvas: Canvas) -> None:
     assert watch.count == 3
 
 
+def test_zooming_out_and_in_again_comes_back_to_the_very_zoom(canvas: Canvas) -> None:
+    seen = {1.0}
+
+    for factor in (1.1, 1.1, 1 / 1.1, 1 / 1.1) * 5:
+        canvas.zoom_by(factor)
+        seen.add(canvas.transform().m11())
+
+    assert canvas.transform().m11() == 1.0
+    assert len(seen) == 3
+
+
 def test_a_moved_card_is_told_with_its_place_and_its_traces_follow(
     canvas: Canvas, qtbot: QtBot
 ) -> None:
