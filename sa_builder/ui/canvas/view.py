@@ -197,7 +197,7 @@ class Canvas(QGraphicsView):
         """Zoom about the cursor, or the middle."""
         self._is_fitted = False
         wanted = min(MOST_ZOOM, max(LEAST_ZOOM, self.transform().m11() * factor))
-        # A whole number of steps: zooming back meets the very zoom whose faces and glyphs are kept.
+        # A whole number of steps: two ways to a zoom meet in one, whose faces and glyphs are kept.
         wanted = _ZOOM_STEP ** round(math.log(wanted, _ZOOM_STEP))
         self._floating.announce_repaint()
         self.setTransform(QTransform.fromScale(wanted, wanted))
