@@ -7,12 +7,14 @@ were asked for. Callers on the event loop await them; nothing here blocks the lo
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 from zlib import crc32
 
 from sa_builder.store.sqlite import Sqlite, SqliteError, Value, explained
@@ -37,14 +39,67 @@ class Tx:
         self.statements.append((sql, values))
 
 
+class Patient(asyncio.Future[T]):
+    """A future that whoever is cancelled while awaiting it awaits to its end nevertheless."""
+
+    def cancel(self, msg: object = None) -> bool:
+        return False
+
+
+class WriterThread:
+    """An OS thread that does one thing after the other; started when it is first asked.
+
+    A `ThreadPoolExecutor` of one does the same, and costs twice as much a time: two futures
+    for each deed, and two turns of the loop to hear of its end.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def do(self, deed: Callable[[], T], ended: asyncio.Future[T]) -> asyncio.Future[T]:
+        """Do it there, after all that was asked for before.
+
+        Args:
+            ended: is given the result, on its own loop; also returned.
+        """
+
+        def act() -> None:
+            try:
+                result = deed()
+            except BaseException as error:
+                told = partial(_tell, ended, ended.set_exception, error)
+            else:
+                told = partial(_tell, ended, ended.set_result, result)
+            with contextlib.suppress(RuntimeError):  # nobody listens any more: the loop is closed
+                ended.get_loop().call_soon_threadsafe(told)
+
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._waiting.put(act)
+        return ended
+
+    def close(self) -> None:
+        """End it once what it was asked is done."""
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (act := self._waiting.get()) is not None:
+            act()
+
+
 class Database:
     """One file that this process writes; made by `Writers.open`."""
 
     def __init__(
-        self, path: Path, executor: ThreadPoolExecutor, prepare: Callable[[Sqlite, Path], None]
+        self, path: Path, writer: WriterThread, prepare: Callable[[Sqlite, Path], None]
     ) -> None:
         self.path = path
-        self._executor = executor
+        self._writer = writer
         self._prepare = prepare
         self._file: Sqlite | None = None
         self._full: bool | None = None
@@ -65,14 +120,12 @@ class Database:
         """
         was_cancelled = False
         if tx.statements:
-            writing = asyncio.get_running_loop().run_in_executor(
-                self._executor, self._guarded, partial(self._write, tx=tx)
-            )
-            while not writing.done():
-                try:
-                    await asyncio.shield(writing)
-                except asyncio.CancelledError:
-                    was_cancelled = True
+            writing = Patient[None]()
+            self._writer.do(partial(self._guarded, partial(self._write, tx=tx)), writing)
+            try:
+                await writing
+            except asyncio.CancelledError:
+                was_cancelled = True
             writing.result()
         for publish in tx.after:
             publish()
@@ -81,9 +134,7 @@ class Database:
 
     async def ask(self, question: Callable[[Sqlite], T]) -> T:
         """Run `question` on the file's own OS thread, after every commit asked for before."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._executor, self._guarded, question
-        )
+        return await self._writer.do(partial(self._guarded, question), asyncio.Future())
 
     async def checkpoint(self) -> None:
         """Fold the write-ahead log into the file, so that the file alone is whole."""
@@ -91,7 +142,7 @@ class Database:
 
     async def close(self) -> None:
         """Let go of the file; the next question opens it again."""
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._close)
+        await self._writer.do(self._close, asyncio.Future())
 
     def _close(self) -> None:
         if self._file is not None:
@@ -127,14 +178,16 @@ class Database:
             raise
 
 
+def _tell(ended: asyncio.Future[T], how: Callable[[Any], None], what: object) -> None:
+    if not ended.done():
+        how(what)
+
+
 class Writers:
     """A few OS threads that write; a file is always on the same one."""
 
     def __init__(self, count: int = 4) -> None:
-        self._executors = [
-            ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"sa-writer-{number}")
-            for number in range(count)
-        ]
+        self._threads = [WriterThread(f"sa-writer-{number}") for number in range(count)]
 
     def open(self, path: Path, prepare: Callable[[Sqlite, Path], None]) -> Database:
         """The database at `path`; the file itself is opened when it is first used.
@@ -142,10 +195,10 @@ class Writers:
         Args:
             prepare: makes the tables of a new file, or brings an older one forward.
         """
-        place = crc32(str(path).encode()) % len(self._executors)
-        return Database(path, self._executors[place], prepare)
+        place = crc32(str(path).encode()) % len(self._threads)
+        return Database(path, self._threads[place], prepare)
 
     def close(self) -> None:
         """End the OS threads once what they were asked is done."""
-        for executor in self._executors:
-            executor.shutdown(wait=True)
+        for thread in self._threads:
+            thread.close()

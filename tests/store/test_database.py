@@ -147,3 +147,22 @@ async def test_tables_are_made_once(writers: Writers, tmp_path: Path) -> None:
         database = writers.open(path, ensure_thread_tables)
         assert await database.ask(lambda file: file.version) == THREAD_VERSION
         await database.close()
+
+
+async def test_a_question_can_be_given_up_while_the_writer_is_busy(database: Database) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def block(file: Sqlite) -> None:
+        begun.set()
+        go_on.wait(10)
+
+    blocking = asyncio.create_task(database.ask(block))
+    await asyncio.get_running_loop().run_in_executor(None, begun.wait, 10)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await database.close()
+
+    go_on.set()
+    await blocking
+    await database.commit(inserting(1))
+    assert await database.ask(numbers) == [1]
