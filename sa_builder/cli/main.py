@@ -5,8 +5,10 @@ Exit codes: 0 done (of `run`: answered), 1 failed, 2 called wrongly, 3 parked (w
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
@@ -58,9 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    stdout: object = sys.stdout
-    if isinstance(stdout, io.TextIOWrapper):
-        stdout.reconfigure(errors="backslashreplace")
+    _prepare_stdout()
     if words[:1] == ["--version"]:
         print(f"sa-builder {VERSION}")
         return 0
@@ -70,6 +70,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_overview())
         return 0
     return _guarded(words)
+
+
+def _prepare_stdout() -> None:
+    """A stdout that knows few characters gets escapes; one that is closed takes all and shows none.
+
+    A program that is started with its stdout closed finds None there.
+    """
+    stdout: object = sys.stdout
+    if stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole run
+    elif isinstance(stdout, io.TextIOWrapper):
+        stdout.reconfigure(errors="backslashreplace")
 
 
 def _guarded(words: Sequence[str]) -> int:
@@ -87,15 +99,25 @@ def _guarded(words: Sequence[str]) -> int:
         # Whoever read our output has gone; nothing may be written at exit either.
         sys.stdout = None
         return 1
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT) or error.filename:
+            return _report_bug()
+        # The output's own device is full: what it still holds would fail once more at exit.
+        sys.stdout = None
+        return _say(f"The output cannot be written: {error.strerror}.", 1)
     except Exception:  # the outermost edge: what nobody expected
-        from sa_builder.cli.bug_report import keep_traceback
-
-        return _say(
-            "Something went wrong inside sa-builder itself. "
-            f"Please report it with the file {keep_traceback()}.",
-            1,
-        )
+        return _report_bug()
     return code
+
+
+def _report_bug() -> int:
+    from sa_builder.cli.bug_report import keep_traceback
+
+    return _say(
+        "Something went wrong inside sa-builder itself. "
+        f"Please report it with the file {keep_traceback()}.",
+        1,
+    )
 
 
 def _perform(words: Sequence[str]) -> int:

@@ -98,7 +98,7 @@ async def _resume(arguments: argparse.Namespace) -> int:
                 await service.continue_thread(thread_id)
             waiting = [thread_id]
         else:
-            waiting = [row.id for row in await _running(service)]
+            waiting = await _cut_off(service)
         rested = [await service.wait_until_rest(thread_id) for thread_id in waiting]
     finally:
         await service.close()
@@ -113,9 +113,17 @@ async def _resume(arguments: argparse.Namespace) -> int:
     return FAILED if FAILED in codes else PARKED if PARKED in codes else ANSWERED
 
 
-async def _running(service: Service) -> Sequence[ThreadSummary]:
+async def _cut_off(service: Service) -> Sequence[ThreadId]:
+    """The threads that run again, each before the one that waits for what it does."""
     query = ThreadQuery(states=("running",), top_level_only=False, limit=1000)
-    return (await service.list_threads(query)).rows
+    found: dict[ThreadId, None] = {}
+    for row in (await service.list_threads(query)).rows:
+        found.setdefault(row.id)
+        while row.blocking and row.parent_id is not None:
+            row = (await service.get_thread(row.parent_id)).summary
+            found.pop(row.id, None)
+            found[row.id] = None
+    return list(found)
 
 
 class Printer:
