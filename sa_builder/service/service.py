@@ -23,7 +23,9 @@ from sa_builder.service.environment import ProjectEnvironment
 from sa_builder.service.thread_secrets import ThreadSecrets
 from sa_builder.spec.definitions import ModelDefinition, ToolDefinition
 from sa_builder.spec.events import Event, Listener, RuntimeChanged, ThreadChanged
+from sa_builder.spec.findings import Entry
 from sa_builder.spec.host_wire import HostManifest
+from sa_builder.spec.kinds import FOLDERS
 from sa_builder.spec.logs import Act, LogDetails, LogPage, LogQuery
 from sa_builder.spec.messages import Message, SideName
 from sa_builder.spec.registry import Registry, revive
@@ -389,11 +391,21 @@ def _registry(manifest: HostManifest) -> Registry:
     problems = {
         _address(problem.path): problem.sentence.rstrip(".") + "." for problem in manifest.problems
     }
-    for finding in check([entry_of(one) for one in definitions]):
+    broken = [one for address in problems if (one := _unread(address)) is not None]
+    for finding in check([*(entry_of(one) for one in definitions), *broken]):
         if finding.severity == "error":
             problems.setdefault(_owner(finding.address), finding.sentence)
     kept = [one for one in definitions if _owner(entry_of(one).address) not in problems]
     return Registry(kept, content_hash=manifest.content_hash, problems=problems)
+
+
+def _unread(address: str) -> Entry | None:
+    """A definition that did not load: it exists, so what names it is not at fault."""
+    folder, _, name = address.partition("/")
+    kind = FOLDERS.get(folder)
+    if kind is None:
+        return None
+    return Entry(kind=kind, name=name, stem=name, address=address, known=False)
 
 
 def _address(path: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import io
 import json
 import sys
@@ -10,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from sa_builder.cli.main import main
+from sa_builder.service.service import Service
+from sa_builder.spec.events import Event, ThreadChanged
+from sa_builder.spec.threads import CreateThread, SendMessage
 from tests.cli.conftest import Command
 
 QUESTION = "Triage issue 42 in acme/widgets"
@@ -163,3 +168,75 @@ def test_a_reader_that_leaves_ends_the_output_and_not_the_run(
     rows = json.loads(command("threads", "--json", "--project", sample).out)["rows"]
     assert [row["state"] for row in rows] == ["awaiting_human"]
     assert rows[0]["preview"].startswith("In Paris")
+
+
+def test_a_handler_that_does_not_load_is_named_with_its_reason(
+    command: Command, sample: Path
+) -> None:
+    handler = sample / "agents/handlers/echo_once.py"
+    handler.write_text("import no_such_package\n" + handler.read_text())
+
+    said = command("run", "echo_once", "-m", "hi", "--project", sample)
+
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    assert "handlers/echo_once did not load" in said.err
+    assert "no_such_package" in said.err
+    assert "create it" not in said.err
+
+
+def test_a_full_device_is_a_sentence(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Full(io.TextIOBase):
+        def write(self, _text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Full())
+        code = main(["graph", "--project", str(sample)])
+
+    assert code == 1
+    assert capsys.readouterr().err == "The output cannot be written: No space left on device.\n"
+
+
+def test_a_closed_stdout_is_no_fault(
+    command: Command, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", None)
+        assert main(["run", "echo_once", "-m", "hi", "--json", "--project", str(sample)]) == 0
+        sys.stdout.close()
+
+    assert "echo_once" in command("threads", "--project", sample).out
+
+
+def test_resuming_goes_on_with_the_parent_of_what_was_cut_off(
+    command: Command, sample: Path
+) -> None:
+    parent = asyncio.run(_ask_until_parked(sample))
+
+    said = command("resume", "--project", sample)
+
+    assert (said.code, said.err) == (0, "")
+    assert said.out.splitlines()[-1].startswith(f"{parent}  awaiting_human  repo_assistant: ")
+    assert "is triaged" in said.out
+
+
+async def _ask_until_parked(project: Path) -> str:
+    """Ask for a triage, and close the service while the parent waits for its child."""
+    service = Service(project, trusted=lambda: True, test_mode=True)
+    await service.start()
+    parent = await service.create_thread(CreateThread(agent_name="repo_assistant"))
+    parked = asyncio.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, ThreadChanged) and event.summary.state == "parked":
+            parked.set()
+
+    service.subscribe(listen)
+    await service.send_message(parent.id, SendMessage(content=QUESTION))
+    async with asyncio.timeout(20):
+        await parked.wait()
+        await service.engine.box(parent.id).at_rest.wait()
+    await service.close()
+    return parent.id
