@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from sa_builder.providers.base import (
     ContentDelta,
-    Exchange,
     ModelAnswer,
     ModelRequest,
     ProviderError,
@@ -24,58 +20,22 @@ from sa_builder.runtime.decide import CallModel
 from sa_builder.runtime.frame import TurnFrame
 from sa_builder.runtime.history import History
 from sa_builder.runtime.log_book import LogBook
+from sa_builder.runtime.model_log import ModelLog, Streamed
 from sa_builder.runtime.ports import Ports
-from sa_builder.runtime.subagents import child_tool_specs
 from sa_builder.runtime.turns import ROLE_OF, failed_message
 from sa_builder.runtime.view import ActView, ThreadView
 from sa_builder.spec.definitions import ModelDefinition
 from sa_builder.spec.events import MessageDelta
 from sa_builder.spec.messages import Message, ToolCall
 from sa_builder.store import rows
-from sa_builder.store.bodies import BodyChain
 from sa_builder.store.database import Tx
-from sa_builder.store.sqlite import Value
-from sa_builder.util.ids import LogId, MessageId, new_message_id
+from sa_builder.util.ids import new_message_id
 from sa_builder.util.text import sanitize
 
 RETRIES = 2
 """Times a call is made again on the same model before the fallbacks."""
 
 Apply = Callable[[Tx], None]
-
-
-@dataclass(slots=True)
-class Streamed:
-    """What has come so far of the attempt that runs."""
-
-    message_id: MessageId
-    log_id: LogId
-    exchange: Exchange = field(default_factory=Exchange)
-    text: list[str] = field(default_factory=list[str])
-    reasoning: list[str] = field(default_factory=list[str])
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What is the same in every request of a frame, and is stored once."""
-
-    frame: TurnFrame
-    specs: Sequence[ToolSpec]
-    prompt_parts_json: str
-    prompt_hash: str
-    schema_hash: str | None
-
-    @classmethod
-    def of(cls, tx: Tx, frame: TurnFrame) -> Offer:
-        specs = tool_specs(frame)
-        schema = rows.json_text([_wire_tool(spec) for spec in specs]) if specs else None
-        return cls(
-            frame=frame,
-            specs=specs,
-            prompt_parts_json=rows.json_text(list(frame.prompt_parts)),
-            prompt_hash=_blob(tx, frame.system_prompt),
-            schema_hash=_blob(tx, schema) if schema else None,
-        )
 
 
 class ModelStep:
@@ -90,10 +50,8 @@ class ModelStep:
             commit: runs a change under the thread's lock and commits it; awaitable.
         """
         self._ports = ports
-        self._logs = logs
         self._commit = commit
-        self._bodies = BodyChain()
-        self._offer: Offer | None = None
+        self._log = ModelLog(ports, logs)
         self.history: History | None = None
         self._now: Streamed | None = None
 
@@ -101,8 +59,8 @@ class ModelStep:
         """Write the act and its first log row as started."""
         model = frame.models[0]
         if action.lost is not None and action.lost.log_id is not None:
-            self._close_lost(tx, view, action.lost.log_id)
-        log_id = self._begin_log(tx, view, frame, action, model, attempt=1, retry_of=None)
+            self._log.end_lost(tx, view, action.lost.log_id)
+        log_id = self._log.begin(tx, view, frame, action.key, model, attempt=1, retry_of=None)
         self._now = Streamed(new_message_id(), log_id)
         return view.start_act(
             tx,
@@ -115,8 +73,7 @@ class ModelStep:
 
     def forget_bodies(self) -> None:
         """Store the next request whole: which of those before it were written is not sure."""
-        self._bodies = BodyChain()
-        self._offer = None
+        self._log.forget_bodies()
 
     async def run(self, view: ThreadView, frame: TurnFrame, act: ActView) -> Apply:
         """Call the model, again where that may help, then its fallbacks in order."""
@@ -148,7 +105,8 @@ class ModelStep:
     def store_failure(self, tx: Tx, view: ThreadView, act: ActView, error: ProviderError) -> None:
         """Record that no model answered; what had streamed stays as a failed message."""
         assert view.turn is not None
-        self._end_log_failed(tx, view, error, status="failed")
+        assert self._now is not None
+        self._log.end_failed(tx, view, self._now, error)
         now_us = self._ports.clock.now_us()
         text = self.partial_text()
         if text:
@@ -186,12 +144,12 @@ class ModelStep:
 
         def change(tx: Tx) -> None:
             assert failure is not None
-            self._end_log_failed(tx, view, failure, status="failed")
-            log_id = self._begin_log(
+            self._log.end_failed(tx, view, before, failure)
+            log_id = self._log.begin(
                 tx,
                 view,
                 frame,
-                CallModel(act.key),
+                act.key,
                 model,
                 attempt=attempt,
                 retry_of=before.log_id,
@@ -211,8 +169,7 @@ class ModelStep:
         now = self._now
         provider = self._ports.provider(model, view, frame)
         now.exchange.sent_at_us = self._ports.clock.monotonic_us()
-        assert self._offer is not None
-        request = _request(model, frame, self._offer.specs, self.history)
+        request = _request(model, frame, self._log.specs(frame), self.history)
         async for chunk in provider.stream(request, now.exchange):
             match chunk:
                 case ContentDelta():
@@ -252,93 +209,6 @@ class ModelStep:
                 tool_name=tool_name,
             )
         )
-
-    def _begin_log(
-        self,
-        tx: Tx,
-        view: ThreadView,
-        frame: TurnFrame,
-        action: CallModel,
-        model: ModelDefinition,
-        *,
-        attempt: int,
-        retry_of: LogId | None,
-    ) -> LogId:
-        assert frame.prompt is not None
-        if self._offer is None or self._offer.frame is not frame:
-            self._offer = Offer.of(tx, frame)
-        offer = self._offer
-        return self._logs.begin(
-            tx,
-            view,
-            kind="model",
-            title=model.name,
-            detail=f"attempt {attempt}" if attempt > 1 else "",
-            act_key=action.key,
-            provider=model.provider,
-            model=model.model,
-            model_name=model.name,
-            prompt_name=frame.prompt.name,
-            prompt_parts_json=offer.prompt_parts_json,
-            retry_of_log_id=retry_of,
-            system_prompt_hash=offer.prompt_hash,
-            tools_schema_hash=offer.schema_hash,
-            definitions_hash=frame.definitions_hash,
-        )
-
-    def _close_lost(self, tx: Tx, view: ThreadView, log_id: LogId) -> None:
-        self._logs.end(
-            tx,
-            view,
-            log_id,
-            "lost",
-            error="The process ended before the answer was stored.",
-            error_type="lost",
-            error_origin="runtime",
-        )
-
-    def _end_log_failed(
-        self, tx: Tx, view: ThreadView, error: ProviderError, *, status: str
-    ) -> None:
-        assert self._now is not None
-        self._logs.end(
-            tx,
-            view,
-            self._now.log_id,
-            "failed",
-            error=error.text(),
-            error_type=error.code,
-            error_origin="provider",
-            response_content=self.partial_text() or None,
-            **self._exchange_values(self._now),
-        )
-
-    def _exchange_values(self, now: Streamed) -> dict[str, Value]:
-        exchange = now.exchange
-        ended_us = exchange.ended_at_us or self._ports.clock.monotonic_us()
-        values: dict[str, Value] = {
-            "endpoint": exchange.endpoint,
-            "status_code": exchange.status_code,
-            "request_headers_json": rows.json_text(exchange.request_headers),
-            "response_headers_json": rows.json_text(exchange.response_headers),
-            "response_body": sanitize(bytes(exchange.response_body).decode("utf-8", "replace")),
-        }
-        if exchange.request_body:
-            body = self._ports.redact(exchange.request_body.decode("utf-8", "replace"))
-            stored = self._bodies.add(now.log_id, body.encode())
-            values |= {
-                "request_base_id": stored.base_id,
-                "request_prefix_bytes": stored.prefix_bytes,
-                "request_suffix_bytes": stored.suffix_bytes,
-                "request_body": stored.middle,
-            }
-        if exchange.sent_at_us is not None:
-            values["latency_ms"] = (ended_us - exchange.sent_at_us) / 1000
-            if exchange.first_token_at_us is not None:
-                first_us = exchange.first_token_at_us
-                values["time_to_first_token_ms"] = (first_us - exchange.sent_at_us) / 1000
-                values["generation_ms"] = (ended_us - first_us) / 1000
-        return values
 
     def _store_answer(
         self,
@@ -383,35 +253,7 @@ class ModelStep:
         view.step_message = stored
         self.history.add(stored)
         usage = answer.usage
-        total = usage.total_tokens
-        if total is None and (usage.input_tokens is not None or usage.output_tokens is not None):
-            total = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-        self._logs.end(
-            tx,
-            view,
-            now.log_id,
-            "done",
-            message_id=stored.id,
-            actual_provider=answer.served_by,
-            response_content=stored.content,
-            reasoning_content=stored.reasoning_content,
-            tools_called_json=rows.json_text([call.name for call in calls]),
-            tool_calls_json=rows.json_text(
-                [
-                    {"id": call.id, "name": call.name, "arguments": call.arguments_json}
-                    for call in calls
-                ]
-            ),
-            finish_reason=answer.finish_reason,
-            input_tokens=usage.input_tokens,
-            cached_tokens=usage.cached_tokens,
-            output_tokens=usage.output_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            total_tokens=total,
-            cost_total=usage.cost,
-            currency="USD" if usage.cost is not None else None,
-            **self._exchange_values(now),
-        )
+        total = self._log.end_done(tx, view, now, stored, answer)
         rows.insert(
             tx,
             "ledger",
@@ -452,24 +294,6 @@ _FATAL = frozenset({"invalid_request", "context_length", "content_filter", "no_m
 """Failures that another model would not mend, or that say the test mode has no answer."""
 
 
-def tool_specs(frame: TurnFrame) -> list[ToolSpec]:
-    """What is offered to the model: the prompt's tools, then the tools for subagents."""
-    empty: dict[str, Any] = {"type": "object", "properties": {}}
-    specs = [
-        ToolSpec(name=name, description=tool.description, parameters=tool.args_schema or empty)
-        for name, tool in frame.tools.items()
-    ]
-    return specs + child_tool_specs(frame.children)
-
-
-def _wire_tool(spec: ToolSpec) -> dict[str, object]:
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "parameters": spec.parameters,
-    }
-
-
 def _request(
     model: ModelDefinition, frame: TurnFrame, specs: Sequence[ToolSpec], history: History
 ) -> ModelRequest:
@@ -485,13 +309,6 @@ def _request(
         reasoning=prompt.reasoning.model_dump(exclude_none=True) if prompt.reasoning else None,
         options={**model.provider_options, **prompt.provider_options},
     )
-
-
-def _blob(tx: Tx, text: str) -> str:
-    body = text.encode()
-    digest = hashlib.sha256(body).hexdigest()
-    rows.insert(tx, "blobs", {"hash": digest, "body": body}, or_ignore=True)
-    return digest
 
 
 def _pause_s(error: ProviderError, try_number: int) -> float:

@@ -17,7 +17,7 @@ def test_a_killed_process_goes_on_to_the_same_ending(story: Story) -> None:
     chance = random.Random(f"{SEED}/{story.name}")
     stage = Stage(story)
     stage.prepare()
-    scenarios = chance.sample(list(stage.kills()), 3)
+    scenarios = chance.sample(list(stage.kills()), 2)
     scenarios.append(Kill(story, deed="child 1"))
     if LABEL in story.deeds:
         scenarios.append(Kill(story, deed=LABEL))
@@ -32,8 +32,8 @@ def test_a_killed_process_goes_on_to_the_same_ending(story: Story) -> None:
 
 
 def test_a_cut_at_any_commit_leaves_what_can_be_gone_on_with() -> None:
-    tally = campaign_cuts.run(SEED, 150)
+    tally = campaign_cuts.run(SEED, 80)
 
     assert tally.troubles == []
-    assert tally.cuts == 150
-    assert tally.same > 50
+    assert tally.cuts >= 80
+    assert tally.same > 25

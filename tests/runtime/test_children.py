@@ -134,6 +134,7 @@ async def test_an_implicit_child_reports_silently_when_its_session_ends(
     thread = await world.create("parent")
     await world.send(thread, "go")
     await gate.arrival()
+    await world.engine.box(thread).at_rest.wait()
     gate.opened.set()
 
     await world.rest(thread)
@@ -165,6 +166,7 @@ async def test_an_explicit_child_reports_only_what_it_says(make_world: MakeWorld
     thread = await world.create("parent")
     await world.send(thread, "go")
     await gate.arrival()
+    await world.engine.box(thread).at_rest.wait()
     gate.opened.set()
 
     await world.rest(thread)
