@@ -188,7 +188,8 @@ class ThreadReader:
         return self._file.version
 
     def _log(self, log_id: LogId) -> Row:
-        found = self._all("SELECT * FROM logs WHERE id=?", [log_id])
+        can_be = 0 < log_id < 1 << 63
+        found = self._all("SELECT * FROM logs WHERE id=?", [log_id]) if can_be else []
         if not found:
             raise StoreError(f"This thread has no log row {log_id}.", code="store.no_log")
         return found[0]
