@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from sa_builder.cli.output import add_json, add_project, print_json
 from sa_builder.cli.run import service_of
 from sa_builder.cli.tables import log_lines, message_lines, thread_lines
+from sa_builder.errors import StoreError
 from sa_builder.service.service import Service
 from sa_builder.spec.logs import LogQuery
 from sa_builder.spec.threads import MessageQuery, ThreadQuery
@@ -110,10 +112,13 @@ async def _logs(service: Service, arguments: argparse.Namespace) -> None:
 
 async def _delete(service: Service, arguments: argparse.Namespace) -> None:
     thread_id = ThreadId(arguments.thread)
-    details = await service.get_thread(thread_id)
+    said = f"Deleted thread {thread_id}, whose file could not be read."
+    with contextlib.suppress(StoreError):
+        details = await service.get_thread(thread_id)
+        said = f"Deleted {details.summary.title} and its {len(details.children)} children."
     await service.start()
     await service.delete_thread(thread_id)
     if arguments.json:
         print_json({"deleted": thread_id})
     else:
-        print(f"Deleted {details.summary.title} and its {len(details.children)} children.")
+        print(said)

@@ -58,6 +58,8 @@ def test_threads_can_be_listed_shown_read_and_deleted(command: Command, sample: 
     file = sample / ".sa_builder" / "threads" / thread_id / "thread.db"
     alone = sample.parent / "alone.db"
     alone.write_bytes(file.read_bytes())
+    nowhere = command("logs", alone, "--log", str(10**30))
+    assert (nowhere.code, nowhere.err) == (1, f"This thread has no log row {10**30}.\n")
     offline = command("logs", alone)
     assert offline.code == 0
     assert "conversational" in offline.out
@@ -240,3 +242,17 @@ async def _ask_until_parked(project: Path) -> str:
         await service.engine.box(parent.id).at_rest.wait()
     await service.close()
     return parent.id
+
+
+def test_a_thread_that_cannot_be_read_can_still_be_deleted(command: Command, sample: Path) -> None:
+    made = command("run", "echo_once", "-m", "hi", "--json", "--project", sample)
+    thread_id = json.loads(made.out)["thread_id"]
+    file = sample / ".sa_builder" / "threads" / thread_id / "thread.db"
+    file.write_bytes(b"no database" * 1000)
+
+    said = command("threads", "delete", thread_id, "--project", sample)
+
+    assert (said.code, said.err) == (0, "")
+    assert "could not be read" in said.out
+    assert not file.parent.exists()
+    assert command("threads", "--project", sample).out == "0 threads\n"
