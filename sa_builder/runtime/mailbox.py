@@ -37,6 +37,14 @@ from sa_builder.runtime.intake import Intake
 from sa_builder.runtime.log_book import LogBook
 from sa_builder.runtime.model_step import ModelStep
 from sa_builder.runtime.ports import Ports
+from sa_builder.runtime.thread_file import (
+    as_if_written,
+    has_message,
+    has_received,
+    note_received,
+    stored_frame,
+    stored_messages,
+)
 from sa_builder.runtime.tool_calls import ToolCalls
 from sa_builder.runtime.view import ThreadView, load
 from sa_builder.spec.events import MessageStored
@@ -137,7 +145,7 @@ class Mailbox:
                 return False
             tx = Tx(full=True)
             rows.insert(tx, "thread", row)
-            self._view = await self.database.ask(partial(_as_if_written, tx=tx))
+            self._view = await self.database.ask(partial(as_if_written, tx=tx))
             self._view.on_message = self._note_message
             self._is_stale = False
             try:
@@ -170,12 +178,12 @@ class Mailbox:
                 tx, view, wish, message_id, silent=silent, is_person=is_person, metadata=metadata
             )
             if key is not None:
-                _received(tx, key, self._ports.clock.now_us())
+                note_received(tx, key, self._ports.clock.now_us())
 
         def is_known(file: Sqlite) -> bool:
-            if key is not None and _has_received(file, key):
+            if key is not None and has_received(file, key):
                 return True
-            return wish.id is not None and _has_message(file, message_id)
+            return wish.id is not None and has_message(file, message_id)
 
         await self._change_once(is_known, apply)
         return message_id
@@ -189,7 +197,7 @@ class Mailbox:
 
         def apply(tx: Tx, view: ThreadView) -> None:
             tx.full = True
-            _received(tx, key, self._ports.clock.now_us())
+            note_received(tx, key, self._ports.clock.now_us())
             match kind:
                 case "child_status":
                     view.set_child_status(tx, ThreadId(body["child_id"]), body["status"])
@@ -200,7 +208,7 @@ class Mailbox:
                 case _:
                     raise BugError(f"There is no hand-over of the kind {kind}.")
 
-        await self._change_once(lambda file: _has_received(file, key), apply)
+        await self._change_once(lambda file: has_received(file, key), apply)
 
     def take_report(self, tx: Tx, view: ThreadView, body: dict[str, Any]) -> None:
         """Queue what a child of this thread says.
@@ -450,7 +458,7 @@ class Mailbox:
         except KnownError as error:
             failure = error
             return lambda tx: self._fail(tx, failure.code, failure.text(), side=side)
-        stored = await self._stored_messages() if frame.prompt is not None else ()
+        stored = await self.database.ask(stored_messages) if frame.prompt is not None else ()
 
         def apply(tx: Tx) -> None:
             if view.row["is_stopped"] or view.row["terminated_at_us"]:
@@ -462,15 +470,6 @@ class Mailbox:
             self._set_frame(frame, turn.turn, [*stored, *view.inbound[side]])
 
         return apply
-
-    async def _stored_messages(self) -> Sequence[Message]:
-        def ask(file: Sqlite) -> Sequence[Message]:
-            found = file.rows(
-                "SELECT * FROM messages WHERE depth=0 AND status='completed' ORDER BY seq"
-            )
-            return [rows.read_message(self.id, row) for row in found]
-
-        return await self.database.ask(ask)
 
     # within
 
@@ -542,9 +541,10 @@ class Mailbox:
             raise RuntimeRefused(f"There is no thread {self.id}.", code="thread.missing")
         frame = None
         if fresh.turn is not None:
-            found = await self.database.ask(partial(_frame_body, digest=fresh.turn.frame_hash))
-            frame = TurnFrame.model_validate_json(found)
-        stored = await self._stored_messages() if frame is not None and frame.prompt else ()
+            frame = await self.database.ask(partial(stored_frame, digest=fresh.turn.frame_hash))
+        stored = (
+            await self.database.ask(stored_messages) if frame is not None and frame.prompt else ()
+        )
         self._forget_frame()
         if frame is not None and fresh.turn is not None:
             self._set_frame(frame, fresh.turn.turn, stored)
@@ -582,35 +582,3 @@ def _write_nothing(tx: Tx) -> None:
 
 async def _as_coroutine(awaitable: Awaitable[T]) -> T:
     return await awaitable
-
-
-def _as_if_written(file: Sqlite, *, tx: Tx) -> ThreadView:
-    """The view that a thread's first rows will make; nothing is kept of the trial."""
-    file.run("BEGIN IMMEDIATE")
-    try:
-        for sql, values in tx.statements:
-            file.run(sql, values)
-        view = load(file)
-    finally:
-        file.roll_back()
-    assert view is not None
-    return view
-
-
-def _frame_body(file: Sqlite, *, digest: str | None) -> bytes:
-    return bytes(file.rows("SELECT body FROM blobs WHERE hash=?", (digest,))[0]["body"])
-
-
-def _has_message(file: Sqlite, message_id: MessageId) -> bool:
-    return bool(
-        file.rows("SELECT 1 FROM messages WHERE id=?", (message_id,))
-        or file.rows("SELECT 1 FROM queue WHERE message_id=?", (message_id,))
-    )
-
-
-def _has_received(file: Sqlite, key: str) -> bool:
-    return bool(file.rows("SELECT 1 FROM inbox WHERE key=?", (key,)))
-
-
-def _received(tx: Tx, key: str, now_us: int) -> None:
-    rows.insert(tx, "inbox", {"key": key, "received_at_us": now_us}, or_ignore=True)
