@@ -359,8 +359,7 @@ class Service:
         return [*values, *self._secrets.values()]
 
     def _publish(self, event: Event) -> None:
-        for listener in tuple(self._listeners):
-            listener(event)
+        self._tell(event)
         if isinstance(event, ThreadChanged):
             self._tell_state()
 
@@ -381,8 +380,17 @@ class Service:
             mock_count=count,
             sentence=sentence,
         )
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        """Call every listener; the fault of one is told, and is not that of what runs."""
         for listener in tuple(self._listeners):
-            listener(event)
+            try:
+                listener(event)
+            except Exception as error:  # an edge: what a listener does is its own
+                if self._engine is not None:
+                    with contextlib.suppress(OSError):
+                        self._engine.report_bug(error, "a listener")
 
 
 def _registry(manifest: HostManifest) -> Registry:

@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from sa_builder.errors import KnownError, ProjectError, RuntimeRefused
 from sa_builder.service.service import Service
+from sa_builder.spec.events import Event
 from sa_builder.spec.logs import LogQuery
 from sa_builder.spec.threads import (
     CreateThread,
@@ -287,3 +288,23 @@ async def test_values_given_to_a_thread_stay_out_of_its_database(
     assert (await lines(service, thread.id))[2].startswith("tool: it is")
     await service.close()
     assert b"4711" not in all_bytes(tmp_path)
+
+
+async def test_a_listener_that_raises_does_not_fail_the_turn(
+    open_service: Open, tmp_path: Path
+) -> None:
+    service = open_service(chat_project(tmp_path, says("Hello.")))
+    heard: list[str] = []
+
+    def fail(event: Event) -> None:
+        raise ValueError(event.kind)
+
+    service.subscribe(fail)
+    service.subscribe(lambda event: heard.append(event.kind))
+    await service.start()
+
+    summary = await ask(service, "chat", "hi")
+
+    assert summary.state == "awaiting_human"
+    assert "message_delta" in heard
+    assert "a listener" in (tmp_path / ".sa_builder" / "errors.log").read_text(encoding="utf-8")
