@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -195,7 +196,7 @@ class Writers:
         Args:
             prepare: makes the tables of a new file, or brings an older one forward.
         """
-        place = crc32(str(path).encode()) % len(self._threads)
+        place = crc32(os.fsencode(path)) % len(self._threads)
         return Database(path, self._threads[place], prepare)
 
     def close(self) -> None:
