@@ -385,6 +385,7 @@ class Mailbox:
                     return None
                 case AwaitChild():
                     name = view.children.get(action.act.child_id or ThreadId(""), {}).get("name")
+                    self._calls.note_waiting(tx, view, action.act)
                     view.set_state(tx, "parked", f"Waits for {name or action.act.name}.")
                     return None
                 case OpenTurn():

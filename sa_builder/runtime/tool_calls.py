@@ -134,6 +134,12 @@ class ToolCalls:
             error_type="outcome_unknown", act_status="unknown",
         )  # fmt: skip
 
+    def note_waiting(self, tx: Tx, view: ThreadView, act: ActView) -> None:
+        """Say in the log that a call waits for its child, also after a crash."""
+        row = view.open_logs.get(act.log_id) if act.log_id is not None else None
+        if act.log_id is not None and row is not None and row["status"] != "parked":
+            self._logs.change(tx, view, act.log_id, detail=act.name, status="parked")
+
     def store_child_result(
         self, tx: Tx, view: ThreadView, frame: TurnFrame, act: ActView, body: dict[str, Any]
     ) -> None:
@@ -288,9 +294,7 @@ class ToolCalls:
         if act.status != "started":
             return
         if act.input.get("waits"):
-            if act.log_id is not None:
-                self._logs.change(tx, view, act.log_id, detail=act.name, status="parked")
-            return
+            return  # what is decided next says so
         text = rows.json_text({"status": "running", "reference": act.child_id, "name": act.name})
         self._end(tx, view, frame, act, call, "success", text, child_id=act.child_id)
 

@@ -11,6 +11,7 @@ import pytest
 from sa_builder.spec import Relationship, SessionTool, Side
 from sa_builder.spec.definitions import AnyDefinition
 from sa_builder.spec.messages import Message
+from sa_builder.store.sqlite import Sqlite
 from sa_builder.util.ids import ThreadId
 from tests.runtime.conftest import MakeWorld
 from tests.runtime.shapes import agent, handler, model, prompt, tool
@@ -107,6 +108,29 @@ async def test_a_waiting_parent_survives_a_crash(make_world: MakeWorld) -> None:
     assert world.lines(thread)[-1] == "assistant: All is done."
     (child,) = await world.children(thread)
     assert [row.status for row in world.logs(child) if row.kind == "model"] == ["lost", "done"]
+
+
+async def test_a_call_that_waits_says_so_in_the_log_also_when_it_was_cut_off_before(
+    make_world: MakeWorld,
+) -> None:
+    world = await make_world(*family(blocking=True))
+    prepare(world)
+    gate, again = Gate(calls(CREATE)), Gate(SUBMIT)
+    world.models.will("p", gate)
+    world.models.will("c", again, Gate(SUBMIT))
+    thread = await world.create("parent")
+    await world.send(thread, "go")
+    await gate.arrival()
+    gate.opened.set()
+    await again.arrival()
+    file = Sqlite(world.folder.thread_file(thread))
+    file.run("UPDATE logs SET status='running' WHERE kind='child'")  # as right after the start
+    file.close()
+
+    await world.restart()
+    await world.engine.box(thread).at_rest.wait()
+
+    assert [row.status for row in world.logs(thread) if row.kind == "child"] == ["parked"]
 
 
 async def test_a_failed_child_is_an_error_result(make_world: MakeWorld) -> None:
