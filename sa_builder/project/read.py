@@ -23,8 +23,7 @@ from sa_builder.project.nodes import (
 )
 from sa_builder.project.shapes import Span
 from sa_builder.project.source import Source
-from sa_builder.spec.findings import Entry as RuleEntry
-from sa_builder.spec.findings import Finding
+from sa_builder.spec.findings import Entry as RuleEntry, Finding
 from sa_builder.spec.kinds import Kind
 from sa_builder.spec.properties import DECLARATION_OF, DECLARATIONS, MODELS
 

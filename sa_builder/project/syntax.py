@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final
 
 import tree_sitter_python
-from tree_sitter import Language, Parser, Query, QueryCursor
-from tree_sitter import Node as TreeNode
+from tree_sitter import Language, Node as TreeNode, Parser, Query, QueryCursor
 
 from sa_builder.project.source import Comment, Source
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sa_builder.providers.base import Provider, ProviderError
-from sa_builder.providers.offline import ENDPOINT as OFFLINE_ENDPOINT
-from sa_builder.providers.offline import no_mocks_here
+from sa_builder.providers.offline import ENDPOINT as OFFLINE_ENDPOINT, no_mocks_here
 from sa_builder.providers.openai import ChatCompletions, Limits, Wire, endpoint_of
 from sa_builder.spec.definitions import ModelDefinition
 from sa_builder.util.clock import Clock

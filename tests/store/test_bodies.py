@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from sa_builder.store.bodies import BodyChain, StoredBody, common_prefix, common_suffix, rebuild
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QModelIndex as Index
-from PySide6.QtCore import QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import (
+    QModelIndex as Index,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
