@@ -14,6 +14,7 @@ from sa_builder.cli import gui
 from sa_builder.cli.main import main as run_command_line
 from sa_builder.errors import KnownError
 from sa_builder.ui import display
+from sa_builder.ui.templates import SAMPLE, make_project
 from sa_builder.util.resources import sample_root
 
 if TYPE_CHECKING:
@@ -67,20 +68,12 @@ def perform(command: str, arguments: argparse.Namespace) -> int:
         made.mkdir()
         walk = importlib.import_module("sa_builder.ui.walk")
         try:
-            walk.walk(copy_sample(Path(folder)), Path(folder), made, gui.Clients())
+            root = make_project(SAMPLE, Path(folder) / "sample")
+            walk.walk(root, Path(folder), made, gui.Clients())
         finally:
             for file in _keep(made, arguments.picture, arguments.pictures):
                 print(f"Screenshot: {file}")
     return 0
-
-
-def copy_sample(folder: Path) -> Path:
-    """Put the sample project into a folder; returns its root."""
-    root = folder / "sample"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(sample_root() / "agents", root / "agents", ignore=ignored)
-    shutil.copy2(sample_root() / ".env.test", root)
-    return root
 
 
 def _keep(made: Path, one: Path | None, folder: Path) -> list[Path]:

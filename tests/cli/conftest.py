@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sa_builder.cli.main import main
+from sa_builder.ui.templates import SAMPLE, make_project
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,11 +29,7 @@ Command = Callable[..., Said]
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
     """The sample project, free to be changed."""
-    project = tmp_path / "sample"
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "agents", project / "agents", ignore=ignore)
-    shutil.copy2(ROOT / ".env.test", project)
-    return project
+    return make_project(SAMPLE, tmp_path / "sample")
 
 
 @pytest.fixture

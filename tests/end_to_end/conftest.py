@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from sa_builder.ui.templates import SAMPLE, make_project
+
 ROOT = Path(__file__).resolve().parents[2]
 _PATIENCE_S = 40.0
 EXIT_S = 3.0
@@ -123,8 +125,4 @@ def desktop(display: str, tmp_path: Path) -> Iterator[Desktop]:
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
     """A copy of the sample project."""
-    root = tmp_path / "sample"
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "agents", root / "agents", ignore=ignored)
-    shutil.copy2(ROOT / ".env.test", root)
-    return root
+    return make_project(SAMPLE, tmp_path / "sample")
