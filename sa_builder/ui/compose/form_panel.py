@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from sa_builder.errors import KnownError
 from sa_builder.project.project import Project
 from sa_builder.project.shapes import Edit, FieldValue
+from sa_builder.ui.compose.deed_menu import Deed, open_menu
 from sa_builder.ui.compose.form_rows import FormRow, value_or_default, written_dot
 from sa_builder.ui.compose.words import definition_of, kind_of, side_letter
 from sa_builder.ui.theme import Theme
@@ -277,13 +279,19 @@ class FormPanel(QWidget):
         return address
 
     def _offer_more(self, at: QWidget, address: str) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        show = menu.addAction(self._theme.icon("code", "text.secondary"), self.tr("Show in source"))
-        show.triggered.connect(lambda: self.address_chosen.emit(address))
-        copy = menu.addAction(self._theme.icon("copy", "text.secondary"), self.tr("Copy address"))
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(address))
-        menu.popup(at.mapToGlobal(QPoint(0, at.height())))
+        deeds = [
+            Deed(
+                icon="code",
+                words=self.tr("Show in source"),
+                act=partial(self.address_chosen.emit, address),
+            ),
+            Deed(
+                icon="copy",
+                words=self.tr("Copy address"),
+                act=partial(QGuiApplication.clipboard().setText, address),
+            ),
+        ]
+        open_menu(self._theme, deeds, at.mapToGlobal(QPoint(0, at.height())), self)
 
 
 def _is_hidden(field: FieldValue, group: list[FieldValue]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, cast
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QMenu,
     QPlainTextEdit,
     QSizePolicy,
     QVBoxLayout,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from sa_builder.project.card_look import kind_icon, kind_token
 from sa_builder.project.shapes import Code, FieldValue
+from sa_builder.ui.compose.deed_menu import Deed, open_menu
 from sa_builder.ui.compose.words import KIND_OF_FOLDER, words_of
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.buttons import Button, Segments, Toggle
@@ -120,7 +121,7 @@ class FormRow(QWidget):
 
     def _toggle(self) -> QWidget:
         field = self.field
-        is_on = bool(field.default if field.value is None else field.value)
+        is_on = bool(value_or_default(field))
         toggle = Toggle(self._theme)
         toggle.setChecked(is_on)
         toggle.setAccessibleName(field.label)
@@ -137,7 +138,7 @@ class FormRow(QWidget):
 
     def _segments(self) -> QWidget:
         field = self.field
-        shown = str(field.default if field.value is None else field.value)
+        shown = str(value_or_default(field))
         segments = Segments(
             self._theme, [(one, one) for one in field.choices], value=shown, name=field.label
         )
@@ -269,7 +270,7 @@ class FormRow(QWidget):
 
     def _set(self, value: object) -> None:
         field = self.field
-        shown = field.default if field.value is None else field.value
+        shown = value_or_default(field)
         if value == field.value or (value == shown and not field.written):
             return
         self.set_wanted.emit(None if value == field.default else value)
@@ -281,15 +282,8 @@ class FormRow(QWidget):
         return lambda: self.address_chosen.emit(address)
 
     def _offer(self, at: QWidget, names: list[str], choices: list[str]) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for choice in choices:
-            entry = menu.addAction(choice)
-            entry.triggered.connect(self._adder(names, choice))
-        menu.popup(at.mapToGlobal(at.rect().bottomLeft()))
-
-    def _adder(self, names: list[str], name: str) -> Callable[[], None]:
-        return lambda: self._set([*names, name])
+        deeds = [Deed(words=one, act=partial(self._set, [*names, one])) for one in choices]
+        open_menu(self._theme, deeds, at.mapToGlobal(at.rect().bottomLeft()), self)
 
 
 class _Combo(QComboBox):

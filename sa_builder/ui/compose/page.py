@@ -7,8 +7,8 @@ from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from sa_builder.errors import KnownError
 from sa_builder.project.canvas_file import read_positions, write_positions
@@ -18,7 +18,7 @@ from sa_builder.project.shapes import Edit, Fix, Graph, Problem, Span
 from sa_builder.spec.kinds import Kind
 from sa_builder.ui.actions import ActionRegistry
 from sa_builder.ui.canvas.view import Canvas
-from sa_builder.ui.compose.card_menu import Deed, open_menu
+from sa_builder.ui.compose.deed_menu import Deed, open_menu
 from sa_builder.ui.compose.form_panel import FormPanel
 from sa_builder.ui.compose.outline_panel import OutlinePanel
 from sa_builder.ui.compose.port_acts import PortActs
@@ -449,18 +449,16 @@ class ComposePage(QWidget):
 
     @Slot(QPoint)
     def _on_new_menu_wanted(self, at: QPoint) -> None:
-        menu = QMenu(self)
-        for kind in _NEW_KINDS:
-            icon = self._theme.icon(kind_icon(kind), kind_token(kind))
-            entry = menu.addAction(icon, kind.value.capitalize())
-            entry.setData(kind)
-        menu.triggered.connect(self._on_new_kind_chosen)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(at)
-
-    @Slot(QAction)
-    def _on_new_kind_chosen(self, entry: QAction) -> None:
-        self.ports.create(Kind(entry.data()), "", None)
+        deeds = [
+            Deed(
+                icon=kind_icon(kind),
+                token=kind_token(kind),
+                words=kind.value.capitalize(),
+                act=partial(self.ports.create, kind, "", None),
+            )
+            for kind in _NEW_KINDS
+        ]
+        open_menu(self._theme, deeds, at, self)
 
     @Slot()
     def _on_first_agent_wished(self) -> None:

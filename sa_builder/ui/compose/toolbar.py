@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from functools import partial
 
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from sa_builder.ui.compose.deed_menu import Deed, open_menu
 from sa_builder.ui.theme import Theme
 from sa_builder.ui.widgets.buttons import Button, IconButton, Segments
 from sa_builder.ui.widgets.marks import Glyph, Separator, TextLabel
@@ -128,17 +131,16 @@ class ComposeToolbar(QWidget):
 
     @Slot()
     def _on_pick_clicked(self) -> None:
-        menu = QMenu(self)
-        for name in self._agents:
-            entry = menu.addAction(self._theme.icon("agent", "kind.agent"), name)
-            entry.setData(name)
-        menu.triggered.connect(self._on_agent_picked)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.pick.mapToGlobal(QPoint(0, self.pick.height())))
-
-    @Slot(QAction)
-    def _on_agent_picked(self, entry: QAction) -> None:
-        self.agent_wished.emit(str(entry.data()))
+        deeds = [
+            Deed(
+                icon="agent",
+                token="kind.agent",
+                words=name,
+                act=partial(self.agent_wished.emit, name),
+            )
+            for name in self._agents
+        ]
+        open_menu(self._theme, deeds, self.pick.mapToGlobal(QPoint(0, self.pick.height())), self)
 
     @Slot()
     def _on_new_clicked(self) -> None:

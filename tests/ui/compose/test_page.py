@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from sa_builder.ui.compose.outline_delegate import ADDRESS
-from sa_builder.ui.widgets.buttons import Toggle
+from sa_builder.ui.widgets.buttons import Button, Toggle
 from tests.ui.compose.conftest import Bench
 from tests.ui.hands import click, press_key, type_text
 
@@ -284,7 +284,7 @@ def test_a_broken_file_of_places_is_said_and_not_replaced(
     assert bench.page.canvas.cards
 
 
-def _menu_words(qtbot: QtBot) -> list[str]:
+def _menu(qtbot: QtBot) -> QMenu:
     menus: list[QMenu] = []
 
     def is_open() -> bool:
@@ -294,9 +294,21 @@ def _menu_words(qtbot: QtBot) -> list[str]:
         return bool(menus)
 
     qtbot.waitUntil(is_open)
-    words = [action.text() for action in menus[-1].actions() if action.text()]
-    menus[-1].close()
+    return menus[-1]
+
+
+def _menu_words(qtbot: QtBot) -> list[str]:
+    menu = _menu(qtbot)
+    words = [action.text() for action in menu.actions() if action.text()]
+    menu.close()
     return words
+
+
+def _choose(qtbot: QtBot, words: str) -> None:
+    """Click an entry of the menu that is open."""
+    menu = _menu(qtbot)
+    entry = next(action for action in menu.actions() if action.text() == words)
+    click(menu, menu.actionGeometry(entry).center())
 
 
 def _open_menu(bench: Bench, at: QPoint) -> None:
@@ -335,3 +347,43 @@ def test_plus_minus_and_zero_zoom_the_canvas(bench: Bench) -> None:
     press_key(canvas, Qt.Key.Key_Minus)
     press_key(canvas, Qt.Key.Key_0)
     assert canvas.zoom_percent() == 100
+
+
+def test_an_entry_of_a_menu_does_what_it_says(bench: Bench, qtbot: QtBot) -> None:
+    at = bench.page.canvas.card_point("agents/issue_triage")
+    assert at is not None
+    _open_menu(bench, at)
+
+    _choose(qtbot, "Open composition")
+
+    assert bench.page.shown_agent == "issue_triage"
+
+
+def test_a_new_definition_of_the_menu_is_a_file_and_selected(bench: Bench, qtbot: QtBot) -> None:
+    click(bench.page.toolbar.new)
+
+    _choose(qtbot, "Tool")
+
+    assert (bench.project.root / "agents/tools/new_tool_1.py").is_file()
+    assert bench.page.canvas.selected_address() == "tools/new_tool_1"
+
+
+def test_the_toolbar_leads_to_another_agent(bench: Bench, qtbot: QtBot) -> None:
+    click(bench.page.toolbar.pick)
+
+    _choose(qtbot, "weather_agent")
+
+    assert bench.page.shown_agent == "weather_agent"
+
+
+def test_a_tool_added_in_the_form_stands_in_the_file(bench: Bench, qtbot: QtBot) -> None:
+    bench.page.select_address("prompts/issue_triager")
+    row = bench.page.inspector.row("tools")
+    assert row is not None
+    add = next(one for one in row.findChildren(Button) if one.text() == "Add a name")
+    click(add)
+
+    with qtbot.waitSignal(bench.page.edited):
+        _choose(qtbot, "get_weather")
+
+    assert b'"get_weather"' in bench.file("prompts/issue_triager.py")

@@ -1,4 +1,4 @@
-"""The menu of a card or connection: its deeds, with the keys that do the same."""
+"""Menus of deeds, made when they are opened and gone when they close."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from sa_builder.ui.theme import Theme
 class Deed:
     """One entry."""
 
-    icon: str
+    icon: str = ""
+    """Without one the words stand alone."""
+    token: str = "text.secondary"
     words: str
     keys: str = ""
     """Shown beside it; the canvas itself does it by key."""
@@ -27,7 +29,9 @@ def open_menu(theme: Theme, deeds: Sequence[Deed], at: QPoint, parent: QWidget) 
     """Open a menu at a place of the screen; it goes away by itself."""
     menu = QMenu(parent)
     for deed in deeds:
-        entry = menu.addAction(theme.icon(deed.icon, "text.secondary"), deed.words)
+        entry = menu.addAction(deed.words)
+        if deed.icon:
+            entry.setIcon(theme.icon(deed.icon, deed.token))
         entry.setShortcut(QKeySequence(deed.keys))
         entry.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         entry.triggered.connect(deed.act)
