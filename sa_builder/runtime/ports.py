@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from sa_builder.providers.base import Provider
@@ -99,6 +98,3 @@ class Ports(Protocol):
     def report_bug(self, error: BaseException, where: str) -> str:
         """Keep a traceback in the error log; returns the sentence to show."""
         ...
-
-
-NewId = Callable[[], ThreadId]

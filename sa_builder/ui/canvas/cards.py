@@ -22,7 +22,6 @@ PORT_PX = 16.0
 _MOST_FACE_SCALE = 3.0
 _MARGINS = (-10.0, -6.0, 12.0, 8.0)
 """What ports, rings and shadow take beyond the card."""
-LIGHT_STATES = ("none", "target", "dimmed", "source", "aimed")
 
 
 class Card(QGraphicsItem):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from sa_builder.project.card_look import kind_token
@@ -274,8 +274,8 @@ class DropCard(_Floating):
         self.raise_()
 
 
-def _wrapped_lines(text: str, font: object, width_px: int) -> int:
-    metrics = QFontMetrics(font)  # pyright: ignore[reportArgumentType, reportCallIssue]
+def _wrapped_lines(text: str, font: QFont, width_px: int) -> int:
+    metrics = QFontMetrics(font)
     flags = Qt.TextFlag.TextWordWrap
     rect = metrics.boundingRect(0, 0, width_px, 1000, int(flags), text)
     return max(1, round(rect.height() / max(1, metrics.lineSpacing())))

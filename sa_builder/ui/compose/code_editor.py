@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -43,6 +44,7 @@ class CodeEditor(QPlainTextEdit):
         self._theme = theme
         self._marks: dict[int, LineMark] = {}
         self._outlined: Span | None = None
+        self._words: Sequence[tuple[Span, str]] = ()
         self.setObjectName("code")
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFont(theme.font("code"))
@@ -62,17 +64,25 @@ class CodeEditor(QPlainTextEdit):
         """The text, lines ended by a line feed; unlike `toPlainText` it keeps every character."""
         return self.document().toRawText().replace("\u2029", "\n")
 
-    def show_marks(self, marks: dict[int, LineMark], outlined: Span | None = None) -> None:
-        """Mark lines, counted from 0, and outline a span; what was marked before goes."""
+    def show_marks(
+        self,
+        marks: dict[int, LineMark],
+        outlined: Span | None = None,
+        words: Sequence[tuple[Span, str]] = (),
+    ) -> None:
+        """Mark the text; what was marked before goes.
+
+        Args:
+            marks: by line, counted from 0.
+            outlined: a span to draw a line around.
+            words: spans to fill with a colour token each, over the bands.
+        """
         self._marks = marks
         self._outlined = outlined
+        self._words = words
         self._paint_bands()
         self.viewport().update()
         self._gutter.update()
-
-    def show_words(self, spans: list[tuple[Span, str]]) -> None:
-        """Fill spans with a colour token each, over the bands."""
-        self._paint_bands(spans)
 
     def show_line(self, line: int) -> None:
         """Scroll so that a line, counted from 1, is in sight with some before it."""
@@ -157,13 +167,13 @@ class CodeEditor(QPlainTextEdit):
             return max(0, self.document().characterCount() - 1)
         return block.position() + min(column - 1, max(0, block.length() - 1))
 
-    def _paint_bands(self, words: list[tuple[Span, str]] | None = None) -> None:
+    def _paint_bands(self) -> None:
         painted: list[QTextEdit.ExtraSelection] = []
         for line, mark in self._marks.items():
             block = self.document().findBlockByNumber(line)
             if block.isValid():
                 painted.append(self._selection(QTextCursor(block), mark.band, whole_line=True))
-        for span, token in words or ():
+        for span, token in self._words:
             painted += [
                 self._selection(cursor, token, whole_line=False) for cursor in self._pieces(span)
             ]

@@ -244,10 +244,11 @@ class SourcePanel(QWidget):
             marks |= dict.fromkeys(range(span.line - 1, span.end_line), _CHOSEN)
         self._is_quiet = True
         try:
-            self.editor.show_marks(marks, span if is_here else None)
-            if span is not None and is_here:
-                if span.end_line - span.line < _MOST_FILLED_LINES:
-                    self.editor.show_words([(span, "code.span")])
+            if span is None or not is_here:
+                self.editor.show_marks(marks)
+            else:
+                is_short = span.end_line - span.line < _MOST_FILLED_LINES
+                self.editor.show_marks(marks, span, [(span, "code.span")] if is_short else [])
                 if follow:
                     self.editor.show_line(span.line)
         finally:
@@ -289,8 +290,8 @@ class SourcePanel(QWidget):
         after = text.split("\n")
         self._set_text(text)
         marks, lines = _marks_of(before, after)
-        self.editor.show_marks(marks)
-        self.editor.show_words([(span, "diff.added_word") for span in change.spans if not lines])
+        words = [] if lines else [(span, "diff.added_word") for span in change.spans]
+        self.editor.show_marks(marks, words=words)
         first = min(marks, default=0)
         self._is_quiet = True
         self.editor.show_line(first + 1)
