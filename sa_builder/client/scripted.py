@@ -29,6 +29,7 @@ from sa_builder.spec.threads import (
     ThreadQuery,
     ThreadSummary,
 )
+from sa_builder.store.log_tree import read_logs
 from sa_builder.util.clock import Clock, FakeClock
 from sa_builder.util.ids import LogId, MessageId, ThreadId, new_message_id, new_thread_id
 from sa_builder.util.text import shorten
@@ -291,16 +292,7 @@ class ScriptedClient:
     async def list_logs(self, thread_id: ThreadId, query: LogQuery) -> LogPage:
         self.reads.append("list_logs")
         self._known(thread_id)
-        own = [log.row for log in self._logs[thread_id] if _matches_log(log.row, query)]
-        total = len(own)
-        if query.after_id is not None:
-            own = [row for row in own if row.id > query.after_id]
-        rows: list[LogRow] = []
-        for row in own[: query.limit]:
-            rows.append(row)
-            if query.include_children and row.child_thread_id is not None:
-                rows += self._child_rows(row.child_thread_id, query, row.depth + 1)
-        return LogPage(rows=rows, total=total, has_more=len(own) > query.limit)
+        return read_logs(_Logs(thread_id, self._logs[thread_id]), query, self._logs_of)
 
     async def get_log(self, thread_id: ThreadId, log_id: LogId) -> LogDetails:
         self.reads.append("get_log")
@@ -325,15 +317,24 @@ class ScriptedClient:
             raise RuntimeRefused(f"There is no thread {thread_id}.", code="runtime.no_thread")
         return details
 
-    def _child_rows(self, thread_id: ThreadId, query: LogQuery, depth: int) -> list[LogRow]:
-        rows: list[LogRow] = []
-        for log in self._logs.get(thread_id, ()):
-            if not _matches_log(log.row, query):
-                continue
-            rows.append(log.row.model_copy(update={"depth": depth + log.row.depth}))
-            if log.row.child_thread_id is not None:
-                rows += self._child_rows(log.row.child_thread_id, query, depth + 1)
-        return rows
+    def _logs_of(self, thread_id: ThreadId) -> _Logs | None:
+        logs = self._logs.get(thread_id)
+        return None if logs is None else _Logs(thread_id, logs)
+
+
+class _Logs:
+    """The log rows of one thread, from memory."""
+
+    def __init__(self, thread_id: ThreadId, logs: Sequence[LogDetails]) -> None:
+        self.thread_id = thread_id
+        self._logs = logs
+
+    def logs(self, query: LogQuery) -> LogPage:
+        own = [log.row for log in self._logs if _matches_log(log.row, query)]
+        after = query.after_id
+        left = own if after is None else [row for row in own if row.id > after]
+        has_more = len(left) > query.limit
+        return LogPage(rows=left[: query.limit], total=len(own), has_more=has_more)
 
 
 def _matches_thread(summary: ThreadSummary, query: ThreadQuery) -> bool:

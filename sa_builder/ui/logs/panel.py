@@ -23,7 +23,6 @@ from sa_builder.errors import KnownError
 from sa_builder.spec.events import LogStored
 from sa_builder.spec.logs import LogPage, LogQuery, LogRow
 from sa_builder.ui.logs.details import LogDetailsView
-from sa_builder.ui.logs.family import family_page
 from sa_builder.ui.logs.filter_box import FilterBox
 from sa_builder.ui.logs.row_delegate import LogDelegate
 from sa_builder.ui.logs.table_model import (
@@ -330,9 +329,8 @@ class LogsPanel(QWidget):
 
     async def _page(self, thread_id: ThreadId, query: LogQuery) -> LogPage:
         """A page of the thread's own rows, with the children's where they are wanted."""
-        if not self.filter.includes_children:
-            return await self._client.list_logs(thread_id, query)
-        return await family_page(self._client, thread_id, query)
+        wide = query.model_copy(update={"include_children": self.filter.includes_children})
+        return await self._client.list_logs(thread_id, wide)
 
     async def _load_details(self, row: LogRow) -> None:
         details = await self._client.get_log(row.thread_id, row.id)
