@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import random
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, fields
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,6 +47,7 @@ from tests.runtime.shapes import agent, handler, model, prompt, tool
 from tests.runtime.world import RawJson, State, World
 
 Moment = Literal["before", "after"]
+SEEDS_APART = 1_000_000
 TOOLS = ("look", "again", "pay", "fails")
 SCHEMA: dict[str, Any] = {
     "type": "object", "properties": {"request": {"type": "string"}}, "required": ["request"],
@@ -475,3 +479,16 @@ async def campaign(seed: int, cuts: int) -> Tally:
 def run(seed: int, cuts: int) -> Tally:
     """The campaign on a loop of its own."""
     return asyncio.run(campaign(seed, cuts))
+
+
+def run_on_all_cores(seed: int, cuts: int) -> Tally:
+    """The same in a process a core, each from a seed far from the others'."""
+    cores = os.cpu_count() or 1
+    share = -(-cuts // cores)
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+        parts = list(pool.map(run, [seed + SEEDS_APART * n for n in range(cores)], [share] * cores))
+    whole = Tally()
+    for part in parts:
+        for one in fields(Tally):
+            setattr(whole, one.name, getattr(whole, one.name) + getattr(part, one.name))
+    return whole

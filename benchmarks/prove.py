@@ -38,7 +38,7 @@ def main() -> int:
     print(f"{killed.kills} kills in {kills_s:.0f} s, {len(killed.troubles)} troubles", flush=True)
 
     begin = monotonic()
-    cut = campaign_cuts.run(wishes.seed, wishes.cuts)
+    cut = campaign_cuts.run_on_all_cores(wishes.seed, wishes.cuts)
     cuts_s = monotonic() - begin
     print(f"{cut.cuts} cuts in {cuts_s:.0f} s, {len(cut.troubles)} troubles", flush=True)
 
